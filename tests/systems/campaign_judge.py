@@ -137,13 +137,15 @@ def refusal(case: Case, error: AcausalError) -> Verdict:
     return Verdict("wrong refusal", f"{name} at t = {t:g}: {error}"[:300].replace("\n", " "), error=name)
 
 
-def left_limits(case: Case, result: Result, t: float) -> tuple[dict[str, Fraction], float]:
+def left_limits(
+    case: Case, result: Result, t: float, quantum: float = QUANTUM
+) -> tuple[dict[str, Fraction], float]:
     """Left limits of the differentiated unknowns, rounded, and how far that may have moved them."""
     values = {c: float(read(case, result, c, np.array([t]), "left")[0]) for c in case.states}
     size = 2.0 ** np.ceil(np.log2(max((abs(v) for v in values.values()), default=1.0) or 1.0))
-    quantum = Fraction(float(size) * QUANTUM)
-    rounded = {c: quantum * round(Fraction(v) / quantum) for c, v in values.items()}
-    return case.snapped(rounded, NEAR * quantum), float(NEAR * quantum)
+    unit = Fraction(float(size) * quantum)
+    rounded = {c: unit * round(Fraction(v) / unit) for c, v in values.items()}
+    return case.snapped(rounded, NEAR * unit), float(NEAR * unit)
 
 
 def read(case: Case, result: Result, unknown: str, t: np.ndarray, side: str = "right") -> np.ndarray:
@@ -180,12 +182,16 @@ def start_defects(case: Case, result: Result, limit: float) -> list[str]:
 
 
 def jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str]:
-    """The same at an event, whose left limits are known to rounding."""
-    return _jump_defects(case, result, t, max(limit, 1e-7))
+    """The same at an event, whose left limits are known to rounding: what is about to touch may do so or not yet."""
+    for quantum in (QUANTUM, UNIT):
+        found = _jump_defects(case, result, t, max(limit, 1e-7), quantum)
+        if not found:
+            break
+    return found
 
 
-def _jump_defects(case: Case, result: Result, t: float, limit: float) -> list[str]:
-    expected, moved = _expected(case, result, t, limit)
+def _jump_defects(case: Case, result: Result, t: float, limit: float, quantum: float = QUANTUM) -> list[str]:
+    expected, moved = _expected(case, result, t, limit, quantum)
     if expected is None:
         return [f"a mode is found at t = {t:.9g} where there is none"]
     size: dict[str, float] = {}
@@ -221,9 +227,11 @@ def gains(case: Case, result: Result, times: Sequence[float], limit: float) -> l
     return found
 
 
-def _expected(case: Case, result: Result, t: float, limit: float) -> tuple[Instant | None, float]:
+def _expected(
+    case: Case, result: Result, t: float, limit: float, quantum: float = QUANTUM
+) -> tuple[Instant | None, float]:
     """What the exact problem of an instant says, and how far its left limits were moved."""
-    states, moved = left_limits(case, result, t) if t else (case.starts, 0.0)
+    states, moved = left_limits(case, result, t, quantum) if t else (case.starts, 0.0)
     now = np.array([t])
 
     def right_limit(unknown: str) -> float:
