@@ -92,7 +92,7 @@ class Search:
                 self._parts = _parts_of(self._model)
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
-        verdict = self._held_again(trial, verdict)
+        verdict = self._held_again(trial, self._left_alone(trial, begin, verdict))
         assert verdict.restart is not None
         history, others = trial.history, ()
         if (begin, verdict.mode) not in self._named:
@@ -100,6 +100,20 @@ class Search:
             if others:
                 self._named.add((begin, verdict.mode))
         return Choice(verdict.restart, history, verdict.signs, others)
+
+    def _left_alone(self, trial: _Trial, begin: Mode, chosen: Verdict) -> Verdict:
+        """The mode in which what has changed its branch and carries nothing keeps the one before, if that is consistent."""
+        idle = [
+            k
+            for k, (element, before, after) in enumerate(
+                zip(self._model.elements, begin, chosen.mode, strict=True)
+            )
+            if element.kind is Kind.COMPLEMENTARITY and before != after and not self._moves(chosen, k)
+        ]
+        if not idle:
+            return chosen
+        kept = trial.examine(tuple(begin[k] if k in idle else b for k, b in enumerate(chosen.mode)))
+        return kept if kept.consistent else chosen
 
     def _held_again(self, trial: _Trial, chosen: Verdict) -> Verdict:
         """The mode in which frictions that slide and do not move are at rest.
@@ -134,7 +148,7 @@ class Search:
         ]
 
     def _moves(self, chosen: Verdict, k: int) -> bool:
-        """Whether a friction that slides has or gets a speed."""
+        """Whether a friction that slides has or gets a speed, or another element a flow or a drop."""
         assert chosen.restart is not None and chosen.signs is not None
         tables = self.test.tables(chosen.restart.data)
         return any(
