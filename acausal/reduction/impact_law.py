@@ -40,12 +40,15 @@ class Impacts:
         Contacts of groups that were still moving after `MOST_ROUNDS`.
     energy : float
         Change of the kinetic energy by these impulses, up to rounding not positive where `W` is symmetric.
+    response : (m, m) array
+        Change of the impulses of all rounds together by the speeds before them, while the same contacts take part.
     """
 
     rounds: np.ndarray
     v: np.ndarray
     plastic: np.ndarray
     energy: float
+    response: np.ndarray
 
 
 def sharing_masses(W: np.ndarray) -> list[np.ndarray]:
@@ -88,6 +91,7 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
     """
     after, plastic, energy = np.array(v, dtype=float), np.zeros(len(v), bool), 0.0
     rounds: list[np.ndarray] = []
+    response = np.zeros(W.shape)
     for group in sharing_masses(W):
         part = W[np.ix_(group, group)]
         found = _rounds(part, after[group], e[group], rest[group])
@@ -97,25 +101,34 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
             rounds[k][group] = p
         after[group], plastic[group] = found[1], len(found[0]) > MOST_ROUNDS
         energy += found[2]
-    return Impacts(np.array(rounds).reshape(-1, len(v)), after, plastic, energy)
+        response[np.ix_(group, group)] = found[3]
+    return Impacts(np.array(rounds).reshape(-1, len(v)), after, plastic, energy, response)
+
+
+def reflected(W: np.ndarray, response: np.ndarray, part: np.ndarray, e: np.ndarray) -> np.ndarray:
+    """A `Impacts.response` with one round more, in which some contacts change their speeds to -e times those before it."""
+    found, speeds = response.copy(), np.eye(len(W)) + W @ response
+    wanted = (1.0 + e[part, None]) * speeds[part]
+    found[part] -= np.linalg.lstsq(W[np.ix_(part, part)], wanted, rcond=None)[0]
+    return found
 
 
 def _rounds(
     W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray
-) -> tuple[list[np.ndarray], np.ndarray, float]:
-    """Impulses of the rounds of one group, its speeds and the change of energy."""
+) -> tuple[list[np.ndarray], np.ndarray, float, np.ndarray]:
+    """Impulses of the rounds of one group, its speeds, the change of energy and the response of the impulses."""
     found: list[np.ndarray] = []
-    size, energy = np.abs(v), 0.0
+    size, energy, response = np.abs(v), 0.0, np.zeros(W.shape)
     while True:
         still = np.maximum(rest, _ROUNDING * size)
         approach = v < -still
         if not approach.any():
-            return found, v, energy
+            return found, v, energy, response
         if len(found) < MOST_ROUNDS:
             part = np.flatnonzero(approach | ((e == 0.0) & (v <= still)))
-            wanted = np.where(approach, -e * v, 0.0)[part]
         else:
-            part, wanted = np.arange(len(v)), np.zeros(len(v))
+            part, e = np.arange(len(v)), np.zeros(len(v))
+        wanted = np.where(approach, -e * v, 0.0)[part]
         p = np.zeros(len(v))
         p[part] = solve_complementarity(W[np.ix_(part, part)], v[part] - wanted)
         moved = v + W @ p
@@ -124,7 +137,8 @@ def _rounds(
         # What a contact was brought to is what was asked for, without the rounding of the sum.
         reached = part[p[part] > 0.0]
         moved[reached] = wanted[p[part] > 0.0]
+        response = reflected(W, response, reached, e)
         found.append(p)
         v = moved
         if len(found) > MOST_ROUNDS:
-            return found, v, energy
+            return found, v, energy, response

@@ -30,12 +30,13 @@ def row(n: int) -> np.ndarray:
 @pytest.mark.parametrize("mass", [[1.0, 1.0], [1.0, 3.0], [1e-6, 1e6]])
 def test_two_balls(mass: list[float], e: float) -> None:
     """Newton: the speed of the centre of mass stays, the relative one turns into -e times itself."""
-    after, _ = bodies(mass, row(2), [3.0, -1.0], e)
+    after, found = bodies(mass, row(2), [3.0, -1.0], e)
     m1, m2 = mass
     centre = (3.0 * m1 - m2) / (m1 + m2)
     assert after == pytest.approx(
         [centre - 4.0 * e * m2 / (m1 + m2), centre + 4.0 * e * m1 / (m1 + m2)], rel=1e-12
     )
+    assert found.response == pytest.approx(-(1.0 + e) * m1 * m2 / (m1 + m2), rel=1e-12)
 
 
 def test_a_ball_on_a_moving_wall() -> None:
@@ -157,6 +158,8 @@ def test_random_bodies_agree_with_projections() -> None:
         u, e = rng.uniform(-1, 1, n), np.where(rng.random(c) < 0.3, 0.0, rng.uniform(0, 0.9, c))
         after, found = bodies(mass.tolist(), G, u.tolist(), e, rest=1e-6)
         assert found.energy <= 1e-14
+        # The law is homogeneous: impulses are those of the speeds times what they change by.
+        assert found.response @ G @ u == pytest.approx(found.rounds.sum(axis=0), abs=1e-5)
         assert (G @ after >= -1.1e-6).all()
         assert after == pytest.approx(settle(mass, G, u, e, 1e-6), abs=1e-5)
 

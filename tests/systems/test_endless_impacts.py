@@ -21,7 +21,17 @@ from acausal import (
     simulate,
     time,
 )
-from acausal.components.translational import ConstantForce, Fixed, ImpactStop, Mass
+from acausal.components.translational import (
+    ConstantForce,
+    CoulombFriction,
+    ElastoGap,
+    Fixed,
+    Friction,
+    ImpactStop,
+    Mass,
+    Spring,
+)
+from acausal.simulation.instants import collisions
 from acausal.simulation.instants.collisions import _Found
 from tests.components.signals import assembled
 
@@ -109,6 +119,7 @@ def test_a_collision_that_says_too_much_is_uncertain_is_found(speed, monkeypatch
     """Speeds up to it are taken without an impulse; what the engine makes of its own noise is no excuse for that."""
     right = _Found.rounding
     monkeypatch.setattr(_Found, "rounding", lambda found, before: right(found, before) + speed)
+    monkeypatch.setattr(collisions, "_stilled", lambda numbers, found, instant: found)
     with pytest.raises(ConsistencyError, match="not conserved over the instant"):
         simulate(column((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)), 3.0)
 
@@ -152,6 +163,38 @@ def test_flights_that_become_shorter_without_end_come_to_rest(
     times = np.cumsum([flight * (m / (m + M)) ** k for k in range(6)])
     speeds = (m / (m + M)) ** np.arange(1, 7)
     assert result["body.v"].at(times * (1.0 + 1e-7)) == pytest.approx(speeds, abs=1e-6)
+
+
+def test_an_elastic_impact_below_plastic_ones_comes_to_rest_with_friction() -> None:
+    """Its rebounds become shorter without end; what is open of a speed that is turned around is no more than before it."""
+    grams, places = (
+        (20.138548688606248, 8.512655604037767, 4.235781870903664, 17.125466909500762),
+        (0, 1, 2, 4),
+    )
+    model = assembled(
+        ("left.flange", "gap.flange_a", "grip.flange_a"),
+        ("gap.flange_b", "grip.flange_b", "m0.flange_a", "plastic.flange_a"),
+        ("plastic.flange_b", "m1.flange_a", "elastic.flange_a"),
+        ("elastic.flange_b", "m2.flange_a", "force.flange", "friction.flange_a"),
+        ("friction.flange_b", "m3.flange_a", "spring.flange_a"),
+        ("spring.flange_b", "right.flange"),
+        **{f"m{k}": Mass(m=1e-3 * m, s=1e-4 * s) for k, (m, s) in enumerate(zip(grams, places, strict=True))},
+        left=Fixed(),
+        right=Fixed(s0=8e-4),
+        gap=ElastoGap(c=20.0, d=0.05),
+        grip=Friction(f_coulomb=2e-5, f_breakaway=3e-5),
+        plastic=ImpactStop(s_rel0=1e-4, restitution=0.5),
+        elastic=ImpactStop(restitution=1.0),
+        friction=CoulombFriction(f_coulomb=5e-5),
+        spring=Spring(c=0.3, s_rel0=4e-4),
+        force=ConstantForce(f_constant=-1e-4),
+    )
+    result = simulate(model, 0.4)
+    ends, speeds = (np.array([result[f"m{k}.{what}"].final for k in range(4)]) for what in "sv")
+    assert ends[:2] + (1e-4, 0.0) == pytest.approx(ends[1:3], rel=1e-13)
+    assert speeds == pytest.approx(speeds[0], rel=1e-13)
+    assert abs(result.audit().balance) < 1e-14 * result["spring.f"].max() * 1e-4
+    result.check().require()
 
 
 class Thrown(Component):

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...dynamics.noise import TWICE
 from ...reduction.affine import AffineModel, Element, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
-from ...reduction.impact_law import Impacts, collide
+from ...reduction.impact_law import Impacts, collide, reflected
 from ...reduction.impacts import (
     CONTACT,
     FREE,
@@ -176,8 +177,8 @@ class _Found:
     rest: np.ndarray
     approach: np.ndarray
     """The fastest in the instant so far, of each contact and those that share masses with it."""
-    uncertain: np.ndarray
-    """Part of that approach which is noise."""
+    evaluated: np.ndarray
+    """Noise of the speeds before that is none of the states."""
 
     def stages(self) -> list[Stage]:
         """One for each round."""
@@ -193,12 +194,22 @@ class _Found:
         return made
 
     def rounding(self, before: np.ndarray | None) -> np.ndarray:
-        """Uncertainty (n,) of the core unknowns after the rounds, whose impulses are as uncertain as the speeds they came from.
+        """Uncertainty (n,) of the core unknowns after the rounds: that of states moves with the impulses that follow from it.
 
         What comes to rest has cancelled its own impulses.
         """
-        moved = self.contacts.terms(self.uncertain * np.sum(np.abs(self.impacts.rounds), axis=0))[0]
-        return ROUNDING * np.abs(self.base.z) + moved + (0.0 if before is None else before)
+        data, z = self.base.data, self.base.z
+        k = len(data.states)
+        moved = data.T[:, :k] @ self.contacts.jump @ self.impacts.response
+        summed = self.contacts.terms(np.sum(np.abs(self.impacts.rounds), axis=0))[0]
+        rounded = ROUNDING * (np.abs(z) + summed) + np.abs(moved) @ self.evaluated
+        if before is None:
+            return rounded
+        begun = np.eye(len(z))[data.states]
+        if self.base.jumped:
+            begun += data.jump @ data.constraints[:, : len(z)]
+        passed = data.T[:, :k] + moved @ self.contacts.rates[:, :k]
+        return rounded + np.abs(passed @ begun) @ before
 
     def mode_after(self, mode: Mode) -> Mode:
         """A mode after the inelastic restart with the contacts open that part."""
@@ -250,28 +261,33 @@ def _apply(
         impacts = collide(contacts.inverse_masses, speeds, e, rest)
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
-    uncertain = np.divide(noise, approach, out=np.ones(len(noise)), where=approach > noise)
-    return _stilled(numbers, _Found(base, contacts, impacts, rest, approach, uncertain), instant)
+    exact = replace(instant, known=instant.known._replace(error=None))
+    evaluated = _rate_noise(numbers, base, exact)[contacts.which] + ROUNDING * approach
+    return _stilled(numbers, _Found(base, contacts, impacts, rest, approach, evaluated), instant)
 
 
 def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     """The law with a last round that leaves none of the speeds that no sign test would tell from none.
 
-    A round of its own would pull at what has just rebounded, and friction would give energy there.
+    A round of its own would pull at what has just rebounded, and friction would give energy there. Nor does it leave flights
+    lower than what the gaps move in the time by which the instant may be late: they would end before they are seen.
     """
     impacts, contacts = found.impacts, found.contacts
     if not len(impacts.rounds):
         return found
     known = instant.known._replace(error=found.rounding(instant.known.error))
     noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]
-    still = np.abs(impacts.v) <= noise
+    falling = contacts.rates @ (found.base.data.Ay @ found.stages()[-1].y_after)
+    low = TWICE * known.late * np.abs(contacts.speeds(found.base.y))
+    still = (np.abs(impacts.v) <= noise) | (impacts.v**2 <= 2.0 * np.maximum(-falling, 0.0) * low)
     if not impacts.v[still].any():
         return found
-    p, W = np.zeros(len(still)), contacts.inverse_masses[still][:, still]
-    p[still] = np.linalg.lstsq(W, -impacts.v[still], rcond=None)[0]
-    v = np.where(still, 0.0, impacts.v + contacts.inverse_masses @ p)
+    p, W = np.zeros(len(still)), contacts.inverse_masses
+    p[still] = np.linalg.lstsq(W[still][:, still], -impacts.v[still], rcond=None)[0]
+    v = np.where(still, 0.0, impacts.v + W @ p)
     rounds = np.vstack([impacts.rounds[:-1], impacts.rounds[-1] + p])
-    return replace(found, impacts=replace(impacts, rounds=rounds, v=v))
+    response = reflected(W, impacts.response, np.flatnonzero(still), np.zeros(len(still)))
+    return replace(found, impacts=replace(impacts, rounds=rounds, v=v, response=response))
 
 
 def _touching(
