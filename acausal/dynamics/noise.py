@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -248,10 +249,15 @@ def rounded_states(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray
 def rounded_chain(rates: np.ndarray, terms: np.ndarray, h: float) -> np.ndarray:
     """The same over one step, and of what follows these states: as the implicit Euler method carries it on.
 
-    ``rates`` are the derivatives themselves, the first columns those by the states.
+    ``rates`` are the derivatives themselves, the first columns those by the states. What decays fast is bounded forward, what
+    grows fast backward: the smaller of both counts. Between them, what does both moves no more than without either.
     """
-    n = len(rates)
-    return np.abs(np.linalg.inv(np.eye(n) - h * rates[:, :n])) @ (ROUNDING * h * terms)
+    n, rounded = len(rates), ROUNDING * h * terms
+    found = np.full(n, np.inf)
+    for step in (h * rates[:, :n], -h * rates[:, :n]):
+        with suppress(np.linalg.LinAlgError):  # Growth over just this time, seen from its begin.
+            found = np.fmin(found, np.abs(np.linalg.inv(np.eye(n) - step)) @ rounded)
+    return np.where(np.isfinite(found), found, rounded)
 
 
 Rounded = Callable[[float], np.ndarray]

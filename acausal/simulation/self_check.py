@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -185,11 +186,15 @@ def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
 def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
     """By how much the state vector (ny,) may be off because the terms of its rates cancel, and what follows it with it.
 
-    Carried on by a step of the implicit Euler method. The control of steps estimates the same by itself; a check shares nothing
-    with it.
+    Carried on by a step of the implicit Euler method, in the direction of time in which it damps. The control of steps estimates
+    the same by itself; a check shares nothing with it.
     """
-    carried = np.abs(np.linalg.inv(np.eye(len(y)) - h * data.Ay))
-    return carried @ (ROUNDED * h * (data.sizes[1] @ np.abs(y)))
+    rounded = ROUNDED * h * (data.sizes[1] @ np.abs(y))
+    ways = [rounded]
+    for step in (h, -h):
+        with suppress(np.linalg.LinAlgError):
+            ways.append(np.abs(np.linalg.inv(np.eye(len(y)) - step * data.Ay)) @ rounded)
+    return np.min(ways[1:] or ways, axis=0)
 
 
 def left_branch(rows: Held, mode: Sequence[int], y: np.ndarray, doubt: Doubt) -> Violation | None:

@@ -11,12 +11,13 @@ import pytest
 
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.dormand_prince import DormandPrince
-from acausal.dynamics.noise import CERTAIN, LOCATED, FlowNoise, StepNoise, lasting
+from acausal.dynamics.noise import CERTAIN, LOCATED, FlowNoise, StepNoise, lasting, rounded_chain
 from acausal.dynamics.scan import FlowWatch
 from acausal.dynamics.stepper import Demands
 from acausal.reduction.rounding import ROUNDING, SUMMED
 from acausal.simulation.clocks import Clock, Schedule
 from acausal.simulation.instants.transition import SignTable
+from acausal.simulation.self_check import ROUNDED, rounded_step
 
 from .oracle import blocks, exact_state, generator, sinusoid
 from .problems import Given, march
@@ -172,3 +173,26 @@ def test_what_a_step_follows_moves_by_its_size_while_its_rounding_lasts(rtol: fl
     )
     lengths = [step.t1 - step.t0 for step in march(stepper, 10.0 / omega)]
     assert 0.5 < lasting(float(np.median(lengths)), rtol) * omega < 20.0
+
+
+@pytest.mark.parametrize("product", [1e-6, 0.5, 1.0, 2.0, 1e6])
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rounding_of_what_grows_or_decays_within_a_step(sign: float, product: float) -> None:
+    """What a rate that rounds makes of x' = a x, on the side on which it is small: growth over just the step raised an error."""
+    h = 0.5
+    rates, exact = np.array([[sign * product / h]]), -np.expm1(-product) / product * h * 3.0
+    found = rounded_chain(rates, np.array([3.0]), h)[0] / ROUNDING
+    assert 0.5 * exact <= found <= 2.0 * exact
+    data: Any = SimpleNamespace(Ay=rates, sizes=(np.eye(1), np.eye(1)))
+    assert rounded_step(data, np.array([3.0]), h)[0] / ROUNDED == pytest.approx(found, rel=1e-12)
+
+
+def test_rounding_of_what_grows_beside_what_decays() -> None:
+    h, terms = 0.5, np.array([3.0, 2.0])
+    rates = np.diag([1.0, -1.0]) / h
+    exact = -np.expm1(-1.0) * h * terms
+    found = rounded_chain(rates, terms, h) / ROUNDING
+    data: Any = SimpleNamespace(Ay=rates, sizes=(np.eye(2), np.eye(2)))
+    for each in (found, rounded_step(data, terms, h) / ROUNDED):
+        assert (0.5 * exact <= each).all()
+        assert (each <= 2.0 * exact).all()
