@@ -92,7 +92,7 @@ class Search:
                 self._parts = _parts_of(self._model)
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
-        verdict = self._held_again(trial, self._left_alone(trial, begin, verdict))
+        verdict = self._held_again(trial, self._left_alone(trial, begin, verdict), instant.forced)
         assert verdict.restart is not None
         history, others = trial.history, ()
         if (begin, verdict.mode) not in self._named:
@@ -115,18 +115,19 @@ class Search:
         kept = trial.examine(tuple(begin[k] if k in idle else b for k, b in enumerate(chosen.mode)))
         return kept if kept.consistent else chosen
 
-    def _held_again(self, trial: _Trial, chosen: Verdict) -> Verdict:
+    def _held_again(self, trial: _Trial, chosen: Verdict, forced: Sequence[int]) -> Verdict:
         """The mode in which frictions that slide and do not move are at rest.
 
         The solution at the levels before may have released them, and what drags them dropped to just the level with which they
         slide; or others that came to rest beside them hold them; or they came to rest in this instant, and are dragged with just
-        that level. Nothing else changes where they rest, but that no rounding moves them any more.
+        that level. Nothing else changes where they rest, but that no rounding moves them any more. Those whose branch is forced stay.
         """
         still = [
             k
             for k, element in enumerate(self._model.elements)
-            if element.kind is Kind.FRICTION and chosen.mode[k] in SLIDING and not self._moves(chosen, k)
-        ]
+            if element.kind is Kind.FRICTION and chosen.mode[k] in SLIDING and forced[k] < 0
+            and not self._moves(chosen, k)
+        ]  # fmt: skip
         if not still:
             return chosen
         mode = tuple(STICK if k in still else b for k, b in enumerate(chosen.mode))
