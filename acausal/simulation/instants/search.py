@@ -120,7 +120,7 @@ class Search:
 
         The solution at the levels before may have released them, and what drags them dropped to just the level with which they
         slide; or others that came to rest beside them hold them; or they came to rest in this instant, and are dragged with just
-        that level. Nothing else changes where they rest, but that no rounding moves them any more. Those whose branch is forced stay.
+        that level. Nothing else changes where they rest, but that no rounding moves them any more. Forced ones stay.
         """
         still = [
             k
