@@ -226,7 +226,7 @@ def carried(
     residual, jumps = _residuals(data, z_minus, xi, known)
     moves = (data.constraints @ motion).T
     y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
-    J1 = data.impulse @ np.where(jumps, moves, 0.0).T
+    J1 = data.impulse @ moves.T
     rounded = data.impulse * _rounded(data, z_minus, xi, known)
     return Carried(np.concatenate([data.T @ y, y[k:]]), J1, rounded)
 
