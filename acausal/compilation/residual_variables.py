@@ -153,7 +153,7 @@ class Symbols:
         mask = np.zeros(self.flat.nv, bool)
         for s in self.flat.batches:
             t = s.template
-            for statement in (*t.residuals, *t.elements, *t.assignments, *t.whens):
+            for statement in (*t.residuals, *t.elements, *t.assignments, *t.whens, *t.checks):
                 for node in chain.from_iterable(walk(e) for e in expressions_of(statement)):
                     inner = node.args[0] if node.op == "der" else None
                     if isinstance(inner, Symbol) and kind_of(inner) == "v":

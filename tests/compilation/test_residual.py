@@ -42,6 +42,8 @@ from acausal import (
     no_event,
     pre,
     reinit,
+    require,
+    sin,
     time,
     when,
 )
@@ -375,3 +377,20 @@ def test_a_residual_does_not_pickle() -> None:
 
     with pytest.raises(TypeError, match="pickle the model"):
         pickle.dumps(Residual.of(Frame()))
+
+
+def test_a_rate_that_only_a_requirement_reads_is_a_rate_of_the_residual() -> None:
+    """Exporting and checking the model ended with a KeyError."""
+
+    class Swing(Component):
+        x: Variable = Variable()
+
+        def equations(self) -> Statements:
+            yield Eq(self.x, sin(time))
+            yield require(der(self.x) < 5.0, "too fast")
+
+    program = compile_model(Swing())
+    assert program.residual().x.names == ("x",)
+    result = program.simulate(1.0)
+    assert result["x"].final == pytest.approx(np.sin(1.0), rel=1e-12)
+    assert result.check().ok
