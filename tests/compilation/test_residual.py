@@ -384,9 +384,10 @@ def test_a_rate_that_only_a_requirement_reads_is_a_rate_of_the_residual() -> Non
 
     class Swing(Component):
         x: Variable = Variable()
+        w: Parameter = Parameter(default=1.0, unit="1/s")
 
         def equations(self) -> Statements:
-            yield Eq(self.x, sin(time))
+            yield Eq(self.x, sin(self.w * time))
             yield require(der(self.x) < 5.0, "too fast")
 
     program = compile_model(Swing())
