@@ -102,14 +102,17 @@ class Search:
         return Choice(verdict.restart, history, verdict.signs, others)
 
     def _left_alone(self, trial: _Trial, begin: Mode, chosen: Verdict) -> Verdict:
-        """The mode in which what has changed its branch and carries nothing keeps the one before, if that is consistent."""
-        idle = [
+        """The mode in which what has changed its branch and can carry nothing keeps the one before, if that is consistent."""
+        assert chosen.restart is not None
+        changed = {
             k
-            for k, (element, before, after) in enumerate(
-                zip(self._model.elements, begin, chosen.mode, strict=True)
-            )
-            if element.kind is Kind.COMPLEMENTARITY and before != after and not self._moves(chosen, k)
-        ]
+            for k, (element, before) in enumerate(zip(self._model.elements, begin, strict=True))
+            if element.kind is Kind.COMPLEMENTARITY and before != chosen.mode[k]
+        }
+        if not changed:
+            return chosen
+        tables = self.test.tables(chosen.restart.data)
+        idle = changed - {k for (k, *_), form in zip(tables.origin, tables.forms, strict=False) if form.any()}
         if not idle:
             return chosen
         kept = trial.examine(tuple(begin[k] if k in idle else b for k, b in enumerate(chosen.mode)))
@@ -149,7 +152,7 @@ class Search:
         ]
 
     def _moves(self, chosen: Verdict, k: int) -> bool:
-        """Whether a friction that slides has or gets a speed, or another element a flow or a drop."""
+        """Whether a friction that slides has or gets a speed."""
         assert chosen.restart is not None and chosen.signs is not None
         tables = self.test.tables(chosen.restart.data)
         return any(
