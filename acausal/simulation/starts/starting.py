@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, islice
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class Starting:
         )  # fmt: skip
         self.ticks = run.take_ticks()
         self.before, self.tried, self.left, self.stands = run.snapshot(), False, False, False
+        self.best: Beginning | None = None
+        """That of the best start which was found; None before one was."""
+        self.moved = (1, 1, 1, 1)
+        """How many start values it moves."""
 
     def _problem(self, xi: np.ndarray, near: np.ndarray | None = None) -> StartProblem:
         """What the run is before an attempt."""
@@ -79,6 +83,11 @@ class Starting:
 
     def completed(self) -> Completed | None:
         """What the start values were completed with, the first instant being complete.
+
+        The first mode is sought at start values, before equations move what is not given. An element may close there that is
+        open where constraints lead, or values given for what follows from states; and a piece of a table, or a branch, in which
+        no algebraic variable follows from a state fixes this one, though it is left at once. So a start is begun otherwise while
+        it fails, or moves start values: given ones count before defaults.
 
         Raises
         ------
@@ -92,63 +101,53 @@ class Starting:
             found = self._told(plain) if near is None else self._attempt(plain, share, near)
             return found, run.state.z.copy()
 
+        found, failure, last = None, None, plain
         try:
             found = along_homotopy(attempt, self.before.z, run.program.nonlinear_rows.has_homotopy)
-        except AcausalError as failure:
-            if run.core.system is not None:
-                raise  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
-            for beginning in self._some(self._where_it_may_begin(failure)):
-                with suppress(AcausalError, Refused):
-                    return self._unless_starts_move(self._attempt(beginning), beginning)
-            raise
-        return self._unless_starts_move(found, plain, begun_at)
-
-    def _where_it_may_begin(self, failure: AcausalError) -> Iterator[Beginning]:
-        """Beginnings after one that has failed, likely ones first."""
-        demanded = isinstance(failure, InitializationError)
-        if demanded or len(self.run.program.names.pieces):
-            yield from self._sided(True)
-        if demanded:
-            yield from chain(self._admitted(Beginning()), self._other_sides())
-
-    def _unless_starts_move(
-        self, found: Completed | None, begun: Beginning, near: np.ndarray | None = None
-    ) -> Completed | None:
-        """The start that was found, or one that moves fewer start values: given ones count before defaults.
-
-        What was found has ``begun`` next to a point if one is given.
-        The first mode is sought at start values, before equations move what is not given. An element may close there that is
-        open where constraints lead, or values given for what follows from states; and a piece of a table, or a branch, in which
-        no algebraic variable follows from a state fixes this one, though it is left at once.
-        """
-        if self.run.core.system is not None:
-            return found
-        best, least, last = begun, self._moved(found), begun
-        for last in self._some(self._ways(begun, least)):
+        except AcausalError as error:
+            failure = error
+        if run.core.system is not None:
+            if failure is not None:
+                raise failure
+            return found  # Nothing but branches and pieces of laws, which are told apart in analysed modes, begins otherwise.
+        if failure is None:
+            self.best, self.moved = plain, self._moved(found)
+        for last in self._some(self._others(failure)):
             try:
                 other = self._attempt(last)
             except (AcausalError, Refused):
                 continue
             moved = self._moved(other)
-            if moved < least:
-                best, least, found = last, moved, other
-            if not any(least):
+            if self.best is None or moved < self.moved:
+                self.best, self.moved, found = last, moved, other
+            if not any(self.moved):
                 break
-        if best is last and self.stands:
+        if self.best is None:
+            assert failure is not None
+            raise failure
+        if self.best is last and self.stands:
             return found
-        return self._attempt(best, 1.0, near if best is begun else None)
+        return self._attempt(self.best, 1.0, begun_at if self.best is plain else None)
 
-    def _ways(self, begun: Beginning, moved: tuple[int, ...]) -> Iterator[Beginning]:
-        """Beginnings from which fewer start values may be moved."""
-        if moved[1] or moved[2] or (moved[0] and self.run.program.reduced.nonlinear):
-            yield from self._admitted(begun)
-        if any(moved) and self._open_relations():
-            yield from self._sided(False)
+    def _others(self, failure: AcausalError | None) -> Iterator[Beginning]:
+        """Beginnings that may lead to a start, or to one that moves fewer start values, likely ones first."""
+        if failure is not None and not isinstance(failure, InitializationError):
+            if len(self.run.program.names.pieces):
+                yield from self._sided()
+            return
+        if any(self.moved):
+            yield from self._sided()
+        given, others, lost, _ = self.moved
+        if others or lost or (given and self.run.program.reduced.nonlinear):
+            yield from self._admitted(self.best or Beginning())
+        if self.best is None:
+            yield from self._other_sides()
 
-    def _sided(self, failed: bool) -> Iterator[Beginning]:
+    def _sided(self) -> Iterator[Beginning]:
         """Beginnings in other pieces, and on other sides of relations: where start values lead, then where a start has led."""
-        yield from self._admitting(Beginning(), self.run.starts.value)
-        if failed or self.left:
+        if self._open_relations():
+            yield from self._nearer(Beginning(), self.run.starts.value)
+        if self.best is None or (self.left and self._open_relations()):
             yield from self._reached()
 
     def _admitted(self, begun: Beginning) -> Iterator[Beginning]:
@@ -162,30 +161,22 @@ class Starting:
         if branches:
             yield replace(begun, branches=branches)
 
-    def _admitting(self, beginning: Beginning, x: np.ndarray) -> Iterator[Beginning]:
-        """Beginnings in whose pieces and on whose sides of relations equations contradict fewer start values.
+    def _nearer(self, beginning: Beginning, x: np.ndarray) -> Iterator[Beginning]:
+        """Beginnings in whose pieces and on whose sides of relations equations contradict as few start values as possible.
 
-        Of the relations that lower their number one after the other is put on its other side. Some may stand for each other, as
-        both ends of a piece do: the choices between them are made in turn. ``x`` are values of all variables in the pieces of
-        the first one.
+        A relation that lowers their number is put on its other side; or one of those that do no longer lower it then, as both
+        ends of a piece do. ``x`` are values of all variables in the pieces of the first one.
         """
-        found, missed = beginning, self._contradicted(beginning)
-        choices: list[list[int]] = []
-        open_ = self._open_relations() if missed else []
-        lower = [i for i in open_ if self._contradicted(self._beside(found, i, x)) < missed]
-        while lower:
-            found = self._beside(found, lower[0], x)
-            missed = self._contradicted(found)
-            left = [i for i in lower[1:] if self._contradicted(self._beside(found, i, x)) < missed]
-            choices.append([i for i in lower if i not in left])
-            # What has become lower by this step may follow it: a piece beyond the next one.
-            lower = left or [
-                i for i in open_ if missed and self._contradicted(self._beside(found, i, x)) < missed
-            ]
-        for chosen in product(*choices):
-            made = reduce(lambda made, i: self._beside(made, i, x), chosen, beginning)
-            if made != Beginning():
-                yield made
+        missed = self._contradicted(beginning)
+        lower = [i for i in self._open_relations() if self._contradicted(self._beside(beginning, i, x)) < missed]
+        if not lower and beginning != Beginning():
+            yield beginning
+        if lower:
+            first = self._beside(beginning, lower[0], x)
+            missed = self._contradicted(first)
+            done = [i for i in lower[1:] if self._contradicted(self._beside(first, i, x)) >= missed]
+            for i in (lower[0], *done):
+                yield from self._nearer(self._beside(beginning, i, x), x)
 
     def _contradicted(self, beginning: Beginning) -> int:
         """Constraints of all modes that the start values contradict."""
@@ -420,7 +411,7 @@ class Starting:
             tried.append(reached)
             x = run.starts.value.copy()
             x[list(run.discrete.x_ids)] = run.read(run.discrete.x_ids)
-            yield from self._admitting(reached, x)
+            yield from self._nearer(reached, x)
 
     def _other_sides(self) -> Iterator[Beginning]:
         """Relations of variables that may be on the other side than where a start begins, fewest changes first.
