@@ -33,7 +33,7 @@ from .conditions import Conditions
 from .frames import Frame, placed
 from .left_limits import AGREES, agreeing
 from .overlaps import parted
-from .priorities import MISSED, SETTLED, independent, solve
+from .priorities import MISSED, SETTLED, independent
 from .problem import Refused, StartProblem
 from .stated import Rank, Starts
 
@@ -191,31 +191,19 @@ def _rate_unknown(problem: StartProblem, conditions: Conditions, frame: Frame) -
 def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
     """Mask of the core unknowns that keep their start values, from which the restart has to move them.
 
-    These are given starts that contradict each other, and defaults that do so in what is left open for them.
+    These are given starts, and defaults, that contradict each other in what is left open for them, or the equations alone.
     """
-    missed, room, own = found.missed, found.room, conditions.unknown >= 0
-    # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
-    contradict = own & missed & (conditions.rank == Rank.GIVEN) & (room | found.determined)
-    clash = own & room & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    beside = _beside_curves(conditions.problem, found)
-    on_curve = clash.copy()
-    on_curve[clash] = beside[conditions.unknown[clash]]
-    # Nothing that is conserved moves positions: they meet halfway, and nothing jumps.
-    positions = conditions.problem.program.unknowns.positions
-    clash &= missed & ~on_curve
-    clash[clash] = ~positions[conditions.unknown[clash]]
-    if clash.any():
-        clash &= ~_bound(conditions, found)
-    if (on_curve & missed).any():
-        # On a curve of positions the nearest point is wanted; no quantity is conserved there.
-        clash[on_curve] = _clashing(found, np.flatnonzero(on_curve))
-    # Defaults that the equations alone contradict are left as given ones are; of positions they only say where to look.
-    # Beside nonlinear constraints others follow a curve, and what is carried would be known in part only.
-    prescribed = own & missed & found.determined & np.isin(conditions.rank, (Rank.PREFERRED, Rank.DEFAULT))
-    stays = positions | beside
-    prescribed[prescribed] = ~stays[conditions.unknown[prescribed]]
+    positions, rank = conditions.problem.program.unknowns.positions, conditions.rank
     left = np.zeros(len(found.z), bool)
-    left[conditions.unknown[contradict | clash | prescribed]] = True
+    # What fixed values and initial equations determine has no left limit of its own: it begins with their value.
+    open_ = (conditions.unknown >= 0) & found.missed & (found.room | found.determined)
+    defaults = open_ & np.isin(rank, (Rank.PREFERRED, Rank.DEFAULT))
+    if defaults.any():
+        # Of positions defaults only say where to look, and nothing that is conserved moves them: they meet halfway.
+        # Beside nonlinear constraints others follow a curve, and what is carried would be known in part only.
+        stays = positions | _beside_curves(conditions.problem, found)
+        defaults &= ~stays[conditions.unknown] & (found.determined | ~_bound(conditions, found))
+    left[conditions.unknown[defaults | (open_ & (rank == Rank.GIVEN))]] = True
     return left
 
 
@@ -258,15 +246,6 @@ def _kept(conditions: Conditions, found: Completion, left: np.ndarray) -> list[t
     holds = found.room & ~found.missed
     at = holds & (conditions.rank == Rank.GIVEN) & (conditions.unknown >= 0) & ~left[conditions.unknown]
     return [(conditions.items[k].variable, conditions.items[k].value) for k in np.flatnonzero(at).tolist()]
-
-
-def _clashing(found: Completion, which: np.ndarray) -> np.ndarray:
-    """Mask of the defaults, conditions ``which``, that contradict each other, whatever else is given."""
-    system = found.system
-    defaults = np.isin(system.which, which)
-    rows = np.flatnonzero(defaults | (system.which < 0))
-    alone = solve(system.A[rows], system.b[rows], np.where(defaults[rows], system.rank[rows], Rank.FIXED))
-    return np.isin(which, system.which[rows][alone.missed])
 
 
 def check_computed(flat: FlatModel, starts: Starts, completed: Completed | None) -> None:
