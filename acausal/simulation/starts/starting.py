@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 from functools import reduce
 from itertools import chain, combinations, islice
@@ -35,7 +34,7 @@ from .kept import moved_for_nothing
 from .left_limits import AGREES, disagreement, left_limits
 from .priorities import MISSED, SETTLED
 from .problem import Refused, StartProblem, StartTables
-from .provisional import Beginning, Branches, entered, known_relations, leaves_out
+from .provisional import Beginning, entered, known_relations, leaves_out
 from .report import reporter
 
 
@@ -144,11 +143,20 @@ class Starting:
             yield from self._other_sides()
 
     def _sided(self) -> Iterator[Beginning]:
-        """Beginnings in other pieces, and on other sides of relations: where start values lead, then where a start has led."""
-        if self._open_relations():
-            yield from self._nearer(Beginning(), self.run.starts.value)
-        if self.best is None or (self.left and self._open_relations()):
-            yield from self._reached()
+        """Beginnings in other pieces, and on other sides of relations: where start values lead, then where a start has led.
+
+        Conditions are met in the pieces of the beginning; where the start leads to others they are met in these, and so on.
+        """
+        if not self._open_relations():
+            return
+        yield from self._nearer(Beginning(), self.run.starts.value)
+        tried = [Beginning()]
+        while self.run.data is not None and (self.best is None or self.left):
+            reached, x = self._reached()
+            if reached in tried:
+                return
+            tried.append(reached)
+            yield from self._nearer(reached, x)
 
     def _admitted(self, begun: Beginning) -> Iterator[Beginning]:
         """A beginning in the mode that admits the given values which hold together, if one is found."""
@@ -156,8 +164,8 @@ class Starting:
         run.begin_anew(self.before)
         self.stands = False
         problem = self._provisional(begun, None)
-        found = Admitting(problem).mode(mode)
-        branches = {} if found is None else self._branches(found, problem.state.forced)
+        found, forced, given = Admitting(problem).mode(mode), problem.state.forced, run.starts.branches
+        branches = {k: b for k, b in enumerate(found or ()) if forced and forced[k] < 0 and k not in given}
         if branches:
             yield replace(begun, branches=branches)
 
@@ -168,7 +176,9 @@ class Starting:
         ends of a piece do. ``x`` are values of all variables in the pieces of the first one.
         """
         missed = self._contradicted(beginning)
-        lower = [i for i in self._open_relations() if self._contradicted(self._beside(beginning, i, x)) < missed]
+        lower = [
+            i for i in self._open_relations() if self._contradicted(self._beside(beginning, i, x)) < missed
+        ]
         if not lower and beginning != Beginning():
             yield beginning
         if lower:
@@ -383,35 +393,19 @@ class Starting:
 
     # -- other beginnings ----------------------------------------------------------------------------------------
 
-    def _branches(self, mode: Mode, forced: tuple[int, ...]) -> Branches:
-        """Branches in a mode of the elements that neither a control nor a given start decides."""
-        given = self.run.starts.branches
-        return {k: b for k, b in enumerate(mode) if forced and forced[k] < 0 and k not in given}
+    def _reached(self) -> tuple[Beginning, np.ndarray]:
+        """Relations and pieces of tables as they are where the last attempt ended, and the values of all variables there.
 
-    def _reached(self) -> Iterator[Beginning]:
-        """Branches, relations and pieces of tables as they are where the last attempt ended, as long as they are new ones.
-
-        Initial equations are met in the provisional mode; where the start leads to another one they are met in that. With
-        piecewise linear laws that is Newton's method. An attempt that finds no point ends at the start values. Jumps on the
-        way there decide nothing: starts that contradict each other may have caused them.
+        Jumps on the way there decide nothing: starts that contradict each other may have caused them.
         """
-        run, tried, ids = self.run, [Beginning()], self.run.program.names.pieces
-        while run.data is not None:
-            mode, D = list(run.state.mode), self.before.D.copy()
-            D[ids] = run.state.D[ids]
-            known = self._relations(replace(self.before, D=D))
-            R = known.copy()
-            R[run.discrete.state_relations] = run.relation_values()
-            for k, table, select in run.tables.conditions:
-                mode[k] = select(np.array(table.signs(run.y, run.known)[0]))
-            sides, pieces = tuple(np.flatnonzero(R != known).tolist()), tuple(D[ids].tolist())
-            reached = Beginning(self._branches(tuple(mode), run.state.forced), sides, pieces)
-            if reached in tried:
-                return
-            tried.append(reached)
-            x = run.starts.value.copy()
-            x[list(run.discrete.x_ids)] = run.read(run.discrete.x_ids)
-            yield from self._nearer(reached, x)
+        run, ids, D = self.run, self.run.program.names.pieces, self.before.D.copy()
+        D[ids] = run.state.D[ids]
+        known = self._relations(replace(self.before, D=D))
+        R, x = known.copy(), run.starts.value.copy()
+        R[run.discrete.state_relations] = run.relation_values()
+        x[list(run.discrete.x_ids)] = run.read(run.discrete.x_ids)
+        sides, pieces = tuple(np.flatnonzero(R != known).tolist()), tuple(D[ids].tolist())
+        return Beginning(sides=sides, pieces=pieces), x
 
     def _other_sides(self) -> Iterator[Beginning]:
         """Relations of variables that may be on the other side than where a start begins, fewest changes first.
