@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -81,13 +81,13 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
     if kept != problem.state.forced:
         # Given branches are kept while the others adapt to them, if that can be.
         try:
-            return _after(problem, _chosen(problem, kept).restart, kept)
+            return _after(problem, _searched(problem, kept).restart, kept)
         except (NoConsistentMode, *UNSOLVED):
             found = beside(problem) if nonlinear else None
             if found is not None:
                 return found
     try:
-        restart = _chosen(problem, problem.state.forced).restart
+        restart = _searched(problem, problem.state.forced).restart
     except (NoConsistentMode, ConsistencyError, *UNSOLVED) as error:
         found = beside(problem) if nonlinear else None
         if found is not None:
@@ -130,13 +130,13 @@ def _demanding(problem: StartProblem) -> set[int]:
     return set(np.flatnonzero(np.isin(elements, unknowns[read])).tolist())
 
 
-def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[tuple[int, float]]) -> Choice:
-    """The consistent mode next to the start values, and the point in it."""
+def _searched(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
+    """The consistent mode next to the start values, some branches being ``forced``, and the point in it."""
     lin, z, xi, tables = problem.linearisation, problem.z, problem.xi, problem.tables
 
     def search(begin: Mode) -> Choice:
         known, disabled = Uncertainty.at(problem.state.t, lin.core.model.S @ xi), problem.state.disabled
-        instant = Instant(known, z, xi, forced, disabled, list(reinits))
+        instant = Instant(known, z, xi, forced, disabled, ())
         # As the first micro-step asks, so that it finds the mode at once.
         present = tuple(f if f >= 0 else b for f, b in zip(forced, begin, strict=True))
         return tables.hints.next_mode(lin.core.search, present, instant, ())
@@ -144,20 +144,6 @@ def _searched(problem: StartProblem, forced: tuple[int, ...], reinits: Iterable[
     if not problem.reduced.nonlinear:
         return search(problem.mode)
     return mode_beside(lin, search, (z, problem.slopes), xi, problem.values, problem.mode)
-
-
-def _chosen(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
-    """The outcome of a search in which some branches are ``forced``, with fixed values put in if they can be."""
-    reinits = problem.program.unknowns.targets(problem.tables.held)[0]
-    try:
-        return _searched(problem, forced, reinits)
-    except (NoConsistentMode, *UNSOLVED):
-        if not reinits:
-            raise
-    # The completion says which fixed values cannot hold; tangents at start values do not say whether they can.
-    if problem.tables.numerical:
-        problem.linearisation.linearise(problem.z, problem.slopes, problem.xi, problem.values)
-    return _searched(problem, forced, ())
 
 
 def as_it_is(problem: StartProblem) -> StartProblem | None:
