@@ -77,28 +77,24 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
         found = as_it_is(problem)
         if found is not None:
             return found
-    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(problem.state.forced))
-    if kept != problem.state.forced:
-        # Given branches are kept while the others adapt to them, if that can be.
+    # Given branches are kept while the others adapt to them, if that can be.
+    own = problem.state.forced
+    kept = tuple(b if b >= 0 else branches.get(k, -1) for k, b in enumerate(own))
+    failed: Exception | None = None
+    for forced in dict.fromkeys((kept, own)):
         try:
-            return _after(problem, _searched(problem, kept).restart, kept)
-        except (NoConsistentMode, *UNSOLVED):
-            found = beside(problem) if nonlinear else None
-            if found is not None:
-                return found
-    try:
-        restart = _searched(problem, problem.state.forced).restart
-    except (NoConsistentMode, ConsistencyError, *UNSOLVED) as error:
+            return _after(problem, _searched(problem, forced).restart, forced)
+        except NoConsistentMode as error:
+            failed = Refused(SearchFailed(error, own, problem.tables.held, "start"), problem)
+        except UNSOLVED as error:
+            failed = Refused(NotSolved(error, "start"), problem)
+        except ConsistencyError as error:
+            failed = error
         found = beside(problem) if nonlinear else None
         if found is not None:
             return found
-        if isinstance(error, ConsistencyError):
-            raise
-        if isinstance(error, NoConsistentMode):
-            failed = SearchFailed(error, problem.state.forced, problem.tables.held, "start")
-            raise Refused(failed, problem) from None
-        raise Refused(NotSolved(error, "start"), problem) from None
-    return _after(problem, restart, problem.state.forced)
+    assert failed is not None
+    raise failed
 
 
 def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> StartProblem:
