@@ -139,8 +139,7 @@ class Starting:
         given, others, lost, _ = self.moved
         if others or lost or (given and self.run.program.reduced.nonlinear):
             yield from self._admitted(self.best or Beginning())
-        if self.best is None:
-            yield from self._other_sides()
+        yield from self._other_sides()
 
     def _sided(self) -> Iterator[Beginning]:
         """Beginnings in other pieces, and on other sides of relations: where start values lead, then where a start has led.
@@ -176,9 +175,8 @@ class Starting:
         ends of a piece do. ``x`` are values of all variables in the pieces of the first one.
         """
         missed = self._contradicted(beginning)
-        lower = [
-            i for i in self._open_relations() if self._contradicted(self._beside(beginning, i, x)) < missed
-        ]
+        open_ = self._open_relations() if missed else []
+        lower = [i for i in open_ if self._contradicted(self._beside(beginning, i, x)) < missed]
         if not lower and beginning != Beginning():
             yield beginning
         if lower:
@@ -415,6 +413,8 @@ class Starting:
         """
         open_, x = self._open_relations(), self.run.starts.value
         for sides in chain.from_iterable(combinations(open_, n) for n in range(1, len(open_) + 1)):
+            if self.best is not None:
+                return
             yield reduce(lambda beginning, i: self._beside(beginning, i, x), sides, Beginning())
 
     def _some(self, beginnings: Iterator[Beginning]) -> Iterator[Beginning]:
