@@ -370,7 +370,7 @@ def time_constant(result: Result, t: float) -> float:
 
 def nothing(case: Case, result: Result, t: float) -> float:
     """What rounding of a rounded zero leaves in states at rest, beside others that are not: a position over its own time."""
-    largest = max(np.abs(result[case.paths[c]].values).max() for c in case.states)
+    largest = max((np.abs(result[case.paths[c]].values).max() for c in case.states), default=0.0)
     return UNIT**2 * largest / min(time_constant(result, t), 1.0)
 
 
