@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
-from ...dynamics.noise import TWICE
+from ...dynamics.noise import TWICE, Uncertainty
 from ...reduction.affine import AffineModel, Element, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide, reflected
@@ -141,7 +142,7 @@ def collisions(
         stages += found.stages()
         plastic += found.contacts.which[found.impacts.plastic].tolist()
         reached[found.contacts.which], first = found.approach, False
-        known = instant.known._replace(error=found.rounding(instant.known.error))
+        known = found.known(numbers().model, instant)
         instant = replace(instant, z_minus=stages[-1].z_after, known=known, reinits=())
         after = solve(instant, found.mode_after(after.data.mode), tuple(instant.forced), False)
         _check_speeds(numbers().model, found, after)
@@ -193,23 +194,42 @@ class _Found:
             y, z = y_after, z_after
         return made
 
+    @cached_property
+    def _passed(self) -> np.ndarray:
+        """Unknowns after the rounds over those before the instant and the sources (n, n + q)."""
+        data, contacts = self.base.data, self.contacts
+        k, n = len(data.states), len(self.base.z)
+        begun = np.zeros((len(self.base.y), n + len(self.base.y) - k))
+        begun[np.arange(k), data.states] = 1.0
+        begun[k:, n:] = np.eye(len(self.base.y) - k)
+        if self.base.jumped:
+            begun[:k] += data.jump @ data.constraints
+        return (data.T + data.T[:, :k] @ contacts.jump @ self.impacts.response @ contacts.rates) @ begun
+
     def rounding(self, before: np.ndarray | None) -> np.ndarray:
-        """Uncertainty (n,) of the core unknowns after the rounds: that of states moves with the impulses that follow from it.
+        """Rounding (n,) of the core unknowns after the rounds: that of states moves with the impulses that follow from it.
 
         What comes to rest has cancelled its own impulses.
         """
         data, z = self.base.data, self.base.z
-        k = len(data.states)
-        moved = data.T[:, :k] @ self.contacts.jump @ self.impacts.response
+        moved = data.T[:, : len(data.states)] @ self.contacts.jump @ self.impacts.response
         summed = self.contacts.terms(np.sum(np.abs(self.impacts.rounds), axis=0))[0]
         rounded = ROUNDING * (np.abs(z) + summed) + np.abs(moved) @ self.evaluated
-        if before is None:
-            return rounded
-        begun = np.eye(len(z))[data.states]
-        if self.base.jumped:
-            begun += data.jump @ data.constraints[:, : len(z)]
-        passed = data.T[:, :k] + moved @ self.contacts.rates[:, :k]
-        return rounded + np.abs(passed @ begun) @ before
+        return rounded if before is None else rounded + np.abs(self._passed[:, : len(z)]) @ before
+
+    def known(self, model: AffineModel, instant: Instant) -> Uncertainty:
+        """How exactly the unknowns after the rounds are known.
+
+        What moves while the instant may be late moves together before them, and so does what they make of it.
+        """
+        known, n = instant.known, len(self.base.z)
+        found = known._replace(error=self.rounding(known.error))
+        moved = known.motion(model.S @ instant.xi)
+        if moved is None:
+            return found
+        shift = np.zeros(moved.shape) if known.shift is None else known.shift.copy()
+        shift[:n] = self._passed @ moved
+        return found._replace(shift=shift, rate=None if known.rate is None else lambda: np.zeros(n))
 
     def mode_after(self, mode: Mode) -> Mode:
         """A mode after the inelastic restart with the contacts open that part."""
@@ -261,7 +281,7 @@ def _apply(
         impacts = collide(contacts.inverse_masses, speeds, e, rest)
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
-    exact = replace(instant, known=instant.known._replace(error=None))
+    exact = replace(instant, known=Uncertainty(0.0))
     evaluated = _rate_noise(numbers, base, exact)[contacts.which] + ROUNDING * approach
     return _stilled(numbers, _Found(base, contacts, impacts, rest, approach, evaluated), instant)
 
@@ -275,7 +295,7 @@ def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     impacts, contacts = found.impacts, found.contacts
     if not len(impacts.rounds):
         return found
-    known = instant.known._replace(error=found.rounding(instant.known.error))
+    known = found.known(numbers.model, instant)
     noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]
     falling = contacts.rates @ (found.base.data.Ay @ found.stages()[-1].y_after)
     low = TWICE * known.late * np.abs(contacts.speeds(found.base.y))
@@ -295,7 +315,8 @@ def _touching(
 ) -> tuple[list[int], list[bool]]:
     """Contacts that touch: those that close, and those whose gap is no more than its rounding; whether it is less than that."""
     prepared = numbers.tables(base.data)
-    signs, levels = prepared.guards.signs(base.y, instant.known)
+    # A contact touches to what moves it by itself.
+    signs, levels = prepared.guards.signs(base.y, instant.known.apart)
     side = {
         element: sign
         for sign, level, (element, _, _) in zip(signs, levels, prepared.origin, strict=True)

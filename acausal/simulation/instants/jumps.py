@@ -36,15 +36,14 @@ def collide(
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
 ) -> tuple[Restart, tuple[Stage, ...]]:
     """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse, and the way."""
-    # A contact touches and rebounds to what moves it by itself.
-    apart = replace(instant, known=instant.known.apart, crossed=None)
+    left_limits = replace(instant, crossed=None)
 
     def solve(now: Instant, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
         # What collides jumps because it exceeds the doubt about the left limits: they are known no worse when asked again.
         again = instant if first else now
         return next_mode(mode, replace(again, forced=forced), ("collision",)).restart
 
-    found = collisions(restart, left, apart, lambda: run.core, solve)
+    found = collisions(restart, left, left_limits, lambda: run.core, solve)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
     return found.restart, found.stages
