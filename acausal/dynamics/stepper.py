@@ -185,18 +185,13 @@ class Stepper(ABC):
     def _accepted(self, limit: float) -> Step:
         t, rejected = self.t, self.work.rejections
         h = max(min(self.h, self.demands.max_step), SMALLEST_STEP * math.ulp(t))
-        order = self.error_order
-        tried: tuple[float, float] | None = None
         while True:
             ends = h * REACH >= limit - t
             t1 = limit if ends else t + h
             error, step, rate = self._trial(t1)
             if step is not None and error <= 1.0:
                 break
-            tried, last = (t1 - t, error), tried
-            if last is not None and 0.0 < error < math.inf and last[1] < math.inf:
-                order = min(order, math.log(last[1] / error) / math.log(last[0] / tried[0]))
-            h = self._reduced(t1 - t, error, self.work.rejections - rejected, order)
+            h = self._reduced(t1 - t, error, self.work.rejections - rejected)
         # A step cut short by the limit says little about the size of the next one.
         least = h if ends else 0.0
         self.h = max(least, (t1 - t) * self._growth(error, self.work.rejections > rejected))
@@ -246,15 +241,12 @@ class Stepper(ABC):
         factor = SAFETY * self._last_error**beta * max(error, 1e-10) ** -power
         return min(max(factor, SHRINK), 1.0 if after_rejection else GROW)
 
-    def _reduced(self, h: float, error: float, trials: int, order: float) -> float:
-        """Step size after a rejected trial of size `h`, where trials have shown errors of no more than an ``order`` in it.
-
-        In steps longer than a layer, what jumps there is missed alike by all of them.
-        """
+    def _reduced(self, h: float, error: float, trials: int) -> float:
+        """Step size after a rejected trial of size `h`."""
         self.work.rejected()
         self.problem.forget()
         if math.isfinite(error):
-            factor = max(SHRINK, SAFETY * error ** (-1.0 / order)) if order > 0.0 else SHRINK
+            factor = max(SHRINK, SAFETY * error ** (-1.0 / self.error_order))
         else:
             factor = AFTER_FAILURE
         if h * factor < SMALLEST_STEP * math.ulp(self.t):

@@ -234,16 +234,6 @@ def test_the_first_step_is_neither_rejected_often_nor_wasteful(method: type[Step
 
 
 @METHODS
-def test_an_error_that_does_not_fall_with_the_step_is_left_quickly(method: type[Stepper]) -> None:
-    """An output that jumps in a layer at the start is missed alike, just beyond its tolerance, by all steps longer than that."""
-    layer = 1e-9
-    demands = Demands(1e-6, np.full(1, 1e-9), outputs=lambda t1, y1, errors: 1.1 if t1 > layer else 0.0)
-    stepper = method(decay(), 0.0, np.ones(1), demands, first_step=1.0, span=10.0)
-    assert 0.01 * layer < stepper.step(1.0).t1 <= layer
-    assert stepper.work.rejections <= 20
-
-
-@METHODS
 def test_rest_is_kept_exactly(method: type[Stepper]) -> None:
     steps = march(start(method, pendulum(), [0.0, 0.0]), 10.0)
     assert all((step.at(np.linspace(0, 1, 5)) == 0.0).all() for step in steps)
