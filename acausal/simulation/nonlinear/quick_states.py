@@ -51,12 +51,6 @@ class QuickStates:
             found = self._known[count] = self._reading(self._rows[:count], self._columns[:count])
         return slopes[:, found.rows] @ found.slopes.T + v @ found.values.T
 
-    def conditions(self, count: int, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Quick states, and rows over ``v`` with their values (k, count), all in units of the states, that determine them."""
-        rows, columns = self._rows[:count], self._columns[:count]
-        inverse = np.linalg.inv(self._rates[np.ix_(rows, columns)])
-        return columns, inverse @ self._rates[rows], slopes[:, rows] @ inverse.T
-
     def _reading(self, rows: np.ndarray, columns: np.ndarray) -> Reading:
         """How outputs, and then all rates, are read where the rates in some rows determine the states in some columns."""
         quick, outputs = self._rates[rows], self._outputs

@@ -8,7 +8,6 @@ import numpy as np
 
 from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
-from ...reduction.rounding import SUMMED
 from .newton import NewtonFailure, solutions, undamped_many
 from .state_selection import Selection
 from .steps import Accepted, Steps
@@ -42,16 +41,17 @@ def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """Core unknowns, their time derivatives, and sources at times ``hs`` (k,) of a segment, one row for each."""
     system, q = steps.motion.system, len(steps.begin.xi)
     v0, v1 = sampled_jets(steps, hs)
-    z, slopes = v0 @ system.z_of.T, v1 @ system.z_of.T
-    if reads_slopes(steps):
+    z = v0 @ system.z_of.T
+    states = system.quick if reads_slopes(steps) else None
+    if states is not None:
         stacked = steps.in_arrays(Stacked)
         of = np.searchsorted(stacked.ends, hs)
-        quick = stacked.quick[of]
+        (stack,), quick = stacked.stacks, stacked.quick[of]
         for count in np.unique(quick[quick > 0]).tolist():
             at = np.flatnonzero(quick == count)
-            batch = _Batch(steps, stacked.stacks[0], of[at], stacked.place[of[at]], hs[at])
-            z[at], slopes[at] = batch.followed(count, stacked.stacks[0].rates(of[at], hs[at]))
-    return z, slopes, v0[:, v0.shape[1] - q :]
+            found = states.read(count, stack.rates(of[at], hs[at]), v0[at])
+            z[at], v1[at, : system.nx] = found[:, : z.shape[1]], found[:, z.shape[1] :]
+    return z, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
 
 
 def reads_slopes(steps: Steps) -> bool:
@@ -114,7 +114,6 @@ class Stacked:
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
         quick, lengths = steps.motion.system.quick, np.array([a.step.t1 - a.step.t0 for a in accepted])
         self.quick = np.zeros(self.count, np.int64) if quick is None else quick.counts(lengths)
-        self.quick[[a.bridge is not None for a in accepted]] = 0
         """How many states are quick in each."""
         groups: dict[bytes, list[int]] = {}
         for k, a in enumerate(accepted):
@@ -189,44 +188,6 @@ class _Batch:
         if len(system.algebraic):
             v1[:, len(system.mode.states) + system.algebraic] = self._open_rates(rates)
         return v0, v1
-
-    def followed(self, count: int, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Core unknowns and their time derivatives where so many states are as quick as their ``slopes`` tell."""
-        system, states = self.system, self.system.quick
-        assert states is not None
-        if system.m:
-            self._solve()
-            self._follow(*states.conditions(count, slopes))
-        found = states.read(count, slopes, np.hstack([self.y, self.xi]))
-        z, rates = np.split(found, [system.z_of.shape[0]], axis=1)
-        v1 = self.y @ system.v1.y.T + self.xi @ system.v1.xi.T
-        v1[:, : len(system.mode.states)] = rates[:, : len(system.mode.states)]
-        if len(system.algebraic):
-            v1[:, len(system.mode.states) + system.algebraic] = self._open_rates(rates)
-        return z, v1 @ system.z_of.T
-
-    def _follow(self, columns: np.ndarray, rows: np.ndarray, rates: np.ndarray) -> None:
-        """Solve quick states with the open unknowns from their rates, ``rows`` over all arguments; where that is found."""
-        system, y, known = self.system, self.y.copy(), self.y
-        columns = np.concatenate((columns, system.nx + np.arange(system.m)))
-
-        def equations(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            y[np.ix_(at, columns)] = x[at]
-            value, slope, _ = system.many(y[at], self.xi[at], self.motion.constants)
-            value = np.hstack([value, np.hstack([y[at], self.xi[at]]) @ rows.T - rates[at]])
-            both = np.tile(rows[:, : y.shape[1]], (len(at), 1, 1))
-            return value, np.concatenate([slope, both], axis=1)[:, :, columns]
-
-        def rounding(at: np.ndarray) -> np.ndarray:
-            terms = np.abs(np.hstack([y[at], self.xi[at]])) @ np.abs(rows).T + np.abs(rates[at])
-            return np.hstack(
-                [system.rounding_many(y[at], self.xi[at], self.motion.constants), SUMMED * terms]
-            )
-
-        x, scale = y[:, columns], np.concatenate((system.scale, system.open_scale))[columns]
-        found = undamped_many(equations, rounding, x, scale)
-        y[:, columns] = x
-        known[found] = y[found]
 
     def _solve(self) -> None:
         """Solved coordinates and open unknowns of all points."""
