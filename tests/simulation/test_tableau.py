@@ -63,12 +63,15 @@ def carriages(count: int, breakaway: float = 2.0) -> Case:
 
 
 @pytest.mark.parametrize(
-    "case", [diodes(200), multiplier(100), carriages(60)], ids=["diodes", "multiplier", "carriages"]
+    ("case", "most"),
+    [(diodes(200), 2), (multiplier(100), 3), (carriages(60), 2)],
+    ids=["diodes", "multiplier", "carriages"],
 )
-def test_elements_that_move_one_after_the_other_take_two_analyses(case):
+def test_elements_that_move_one_after_the_other_take_two_analyses(case, most):
+    """Diodes of the multiplier that close without being able to carry anything take one more, in which they stay open."""
     found, candidates, seconds = searched(case)
     assert seconds < 1.0
-    assert candidates <= 2
+    assert candidates <= most
     assert sum(a != b for a, b in zip(found, case[2], strict=True)) >= 15
 
 
