@@ -35,3 +35,9 @@ def test_the_lowest_value_is_known_to_a_part_of_a_touch(kind: str, turn: float, 
 def test_a_turn_between_adjacent_numbers_is_hidden() -> None:
     ends = 1.0, math.nextafter(1.0, 2.0)
     assert lowest(lambda h: -1.0 if h == 1.0 else 1.0, (ends[0], -1.0), (ends[1], 1.0), 1e-30) is None
+
+
+def test_a_turn_at_the_end_of_its_bracket_is_found_there_or_hidden() -> None:
+    """The first place that is tried is then the end, whose slope is known: two equal points tell no rate."""
+    found = lowest(lambda h: -1.0 if h < 1.0 else 1e-300, (0.0, -1.0), (1.0, 1e-300), 0.0)
+    assert found is None or found == pytest.approx(1.0, abs=1e-15)

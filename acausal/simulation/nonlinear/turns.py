@@ -71,7 +71,7 @@ def lowest(
         nonlocal known
         known = known[1], (h, slope(h))
         (t0, before), (t1, here) = known
-        return -here, (before - here) / (t1 - t0)
+        return -here, (before - here) / (t1 - t0) if t1 != t0 else 0.0
 
     found = locate(falling, low, high, low - down * (high - low) / (up - down), 0.0, LEVEL * touch)
     return found if low < found < high else None
