@@ -160,3 +160,20 @@ def test_a_held_voltage_charges_through_a_diode(rest: dict[str, float]) -> None:
     assert voltages(result, 2) == pytest.approx([10.0, 10.0], rel=1e-12)
     audit = result.audit()
     assert [audit.into(name) for name in ("c0", "d0", "c1")] == pytest.approx([0.0, 50.0, 50.0], abs=1e-10)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_blocking_diodes_that_would_short_a_source_stay_open_under_the_impulse_of_a_coil(method: str) -> None:
+    c = Circuit()
+    ground = c.add("ground", el.Ground())
+    source = c.add("source", el.ConstantVoltage(V=-4.5))
+    push = c.add("push", el.ConstantCurrent(I=5.0))
+    coil = c.add("coil", el.Inductor(L=3.0))
+    below, beside = c.add("below", el.IdealDiode()), c.add("beside", el.IdealDiode())
+    c.connect(source.n, push.p, coil.n, below.p, ground.p)
+    c.connect(source.p, beside.p)
+    c.connect(push.n, coil.p, below.n, beside.n)
+    result = simulate(c, 1.0, method=method)
+    assert result["coil.i"].at(0.0) == 5.0
+    assert result["below.v"].at(0.0) == 0.0
+    assert result["beside.v"].at(0.0) == -4.5

@@ -93,7 +93,7 @@ def restart(
         "contradictory sources", "reinit" (a constraint of the mode forbids the value) or "singular".
     """
     if len(data.admissible):
-        _require_admissible(model, data, xi)
+        require_admissible(model, data, xi)
     k = len(data.states)
     moved = False
     if reinits:
@@ -159,7 +159,8 @@ def _require_met(model: AffineModel, data: ModeData, residual: np.ndarray) -> No
         raise Inadmissible("singular", lambda: (model.names[j] for j in data.dependent.tolist()))
 
 
-def _require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> None:
+def require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> None:
+    """Raise `Inadmissible` where sources contradict each other in a mode."""
     size = np.max(np.abs(data.admissible) * model.xi_scale, axis=1)
     failed = np.abs(data.admissible @ xi) > CONTRADICTING * size
     if failed.any():

@@ -162,7 +162,7 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
     except Unreachable as failure:
         raise Refused(StartNotMet(conditions, failure), problem) from None
     except Inadmissible as error:
-        raise Refused(SearchFailed(error, problem.state.forced, (), "start"), problem) from None
+        raise Refused(SearchFailed(error, problem.mode, (), "start"), problem) from None
     except UNSOLVED as failure:
         raise Refused(NotSolved(failure, "start"), problem) from None
     return here, Completed(conditions, found, z, left, kept)

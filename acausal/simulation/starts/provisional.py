@@ -17,7 +17,7 @@ from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, derivatives, mode_beside
 from ..instants.collisions import transmitting
 from ..instants.search import Choice, NoConsistentMode
-from ..instants.transition import Instant
+from ..instants.transition import Instant, require_admissible
 from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
 from .conditions import Conditions
@@ -149,6 +149,8 @@ def as_it_is(problem: StartProblem) -> StartProblem | None:
         data = lin.core.mode(mode)
         if nonlinear:
             lin.mode(mode, lin.z, problem.slopes, problem.xi, problem.values)
+        else:
+            require_admissible(lin.core.model, data, problem.xi)
     except (Inadmissible, ConsistencyError, *UNSOLVED):
         return None
     if nonlinear and len(data.admissible):
