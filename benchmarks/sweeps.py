@@ -1,6 +1,7 @@
 """Do the wide sweeps hold, of which the test suite runs a part?
 
-Tests marked `sweep` are further seeds of random families, and further sizes of models, whose first ones the suite has.
+Tests marked `sweep` are further seeds of random families, and further sizes of models, whose first ones the suite has. Of those
+marked `sweep(every=4)` the suite has one case in four.
 
     python benchmarks/sweeps.py                                      all of them
     python benchmarks/sweeps.py tests/systems/test_random_networks.py   those of one file

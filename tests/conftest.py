@@ -2,6 +2,7 @@
 
 import os
 import signal
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -26,9 +27,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only makes a sweep wider, unless asked for; `benchmarks/sweeps.py` runs it."""
     if not config.getoption("--sweeps"):
-        wider = [item for item in items if item.get_closest_marker("sweep")]
+        first: dict[str, str] = {}
+        for item in items:
+            first.setdefault(item.nodeid.split("[")[0], item.nodeid)
+        wider = [item for item in items if _only_widens(item, first)]
         config.hook.pytest_deselected(items=wider)
-        items[:] = [item for item in items if not item.get_closest_marker("sweep")]
+        items[:] = [item for item in items if not _only_widens(item, first)]
+
+
+def _only_widens(item: pytest.Item, first: dict[str, str]) -> bool:
+    """Whether a test is left to the sweeps: of ``sweep(every=k)`` all but the first case and one in ``k``."""
+    mark = item.get_closest_marker("sweep")
+    if mark is None or "every" not in mark.kwargs:
+        return mark is not None
+    # By a checksum of the name: a stride would always meet the same value of some parameter.
+    kept = zlib.crc32(item.nodeid.encode()) % mark.kwargs["every"] == 0
+    return not kept and first[item.nodeid.split("[")[0]] != item.nodeid
 
 
 @pytest.hookimpl(wrapper=True)

@@ -152,6 +152,7 @@ class Room(Component):
         yield Eq(der(self.x), if_else(self.controller.heat, 30.0, 10.0) - self.x)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("way", range(len(WAYS)))
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 def test_a_relation_in_an_action_knows_a_crossing_that_another_component_found(way: int, method: str) -> None:

@@ -138,6 +138,7 @@ def random_rows(rng: np.random.Generator, m: int, n: int) -> IntegerRows:
     return IntegerRows.from_dicts(rows, n)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(400))
 def test_random_systems_keep_their_solutions(seed: int) -> None:
     rng = np.random.default_rng(seed)

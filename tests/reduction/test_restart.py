@@ -114,6 +114,7 @@ def behind_a_source(far: float, first: str) -> AffineModel:
     return circuit.build()
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("far", [0.5, 1e3, 1e9])
 @pytest.mark.parametrize("first", ["1", "2"])
 @pytest.mark.parametrize("error", [0.0, 1e-10])

@@ -76,6 +76,7 @@ def lossy(model: Circuit, t_end: float, names: str, Ron: float, Goff: float) -> 
     return compile_model(model).simulate(t_end, parameters=losses)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("Ron", "Goff"), [*product([0.0], LOSSES), *product([1e-2, 1e-4, 1e-6], [1e-2, 1e-5, 1e-9])]
 )
@@ -92,6 +93,7 @@ def test_blocking_voltages_that_move_within_floats_of_time_pass(Ron: float, Goff
     assert found.ok, found
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("Ron", [1e-6, 1e-8, 1e-9, 1e-10])
 def test_energies_with_a_current_that_cancels_pass(Ron: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """``v / Ron`` of a bridge at 325 V is known to some 1e-14 V / Ron, and so are the energies that it carries."""
@@ -111,6 +113,7 @@ def test_energies_with_a_current_that_cancels_pass(Ron: float, monkeypatch: pyte
     assert not result.check().ok
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("R", [1e-1, *LOSSES, 1e-10, 1e-11])
 def test_motion_that_is_over_within_a_small_part_of_its_segment(
     R: float, monkeypatch: pytest.MonkeyPatch

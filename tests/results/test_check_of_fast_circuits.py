@@ -60,6 +60,7 @@ def test_a_current_that_follows_its_voltage_at_once_passes_where_it_is_integrate
     assert result.check().ok, result.check()
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 @pytest.mark.parametrize("case", RINGING)
 def test_rings_that_are_integrated_pass(case: str, rtol: float) -> None:
@@ -101,6 +102,7 @@ def snubbed(stray: float) -> Circuit:
     return made
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("stray", [2e-9, 20e-9, 100e-9])
 @pytest.mark.parametrize("end", [1e-4, 7e-5])
 def test_a_ring_that_is_over_before_the_first_nodes_is_no_defect(stray: float, end: float) -> None:

@@ -29,6 +29,7 @@ CARRIER, RING = 120.0 / 23.0, -300.0 / 23.0
 """Speeds of which the gear demands 4 CARRIER = 60 + 3 RING, and the torques 1 CARRIER / 4 = -0.3 RING / 3 in its proportion."""
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("fixed", [False, True])
 def test_what_has_its_given_speed_before_and_after_takes_nothing(

@@ -70,6 +70,7 @@ STEPS = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("other", BESIDE)
 @pytest.mark.parametrize("name", STEPS)
@@ -184,6 +185,7 @@ CARRIED: dict[str, tuple[list[Branch], dict[str, float]]] = {
 }
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("other", BESIDE)
 @pytest.mark.parametrize("name", CARRIED)
 def test_sources_carry_storages_along_before_anything_else_flows(name: str, other: str) -> None:
@@ -256,6 +258,7 @@ def of_factors(model: Fed, method: str) -> Result:
     return simulate(Amplified(carried=model.carried, bent=model.bent), 2.0, inputs={"u": 0.0}, method=method)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize("bent", [False, True])
 @pytest.mark.parametrize("carried", [False, True])

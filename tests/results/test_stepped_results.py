@@ -29,6 +29,7 @@ def calls(work: Callable[[], Any]) -> int:
     return count
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     "read",
     [

@@ -225,6 +225,7 @@ def continued(model: Component, changes: Mapping[float, Inputs], method: str, fo
     return results
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(20))
 def test_random_statements(seed: int, tmp_path: Path) -> None:
     rng = random.Random(seed)

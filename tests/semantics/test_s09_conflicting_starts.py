@@ -261,6 +261,7 @@ def test_a_start_that_a_switch_undoes_is_a_left_limit_only() -> None:
     )
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:given starts contradict:UserWarning")
 @pytest.mark.parametrize("volts", [1e-6, 1.0, 1e4])
 @pytest.mark.parametrize("farads", [1e-9, 1.0])

@@ -70,6 +70,7 @@ def read_back(result: Result, folder: Path | None) -> Result:
     return Result.load(folder / "run")
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("saved", [False, True])
 def test_each_continuation_ends_on_its_own_condition(method: str, saved: bool, tmp_path: Path) -> None:

@@ -302,6 +302,7 @@ class Relays(Component):
             yield Eq(der(self.y), -5.0 * no_event(sign(self.y + self.x)))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize(

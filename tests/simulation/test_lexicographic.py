@@ -115,6 +115,7 @@ def test_every_mode_of_random_diode_networks(seed):
     assert any(map(consistent, found.values()))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(10))
 def test_every_mode_of_friction_stacks(seed):
     model, z, _ = friction_stack(np.random.default_rng(seed), 2, seed % 2)

@@ -200,6 +200,7 @@ def test_friction_stacks_obey_coulomb(K, coincide):
                 assert found[k] == {1: 1, -1: 2}[int(direction)]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("impedance", "time_unit"), [(1e6, 1.0), (1e-6, 1.0), (1.0, 1e3), (1.0, 1e-3), (1e6, 1e-3)]
 )

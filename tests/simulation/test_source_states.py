@@ -98,6 +98,7 @@ def run(u: Function, t_end: float = 1.0, t_start: float = 0.0) -> Result:
     return simulate(Integral(), t_end, t_start=t_start, inputs={"u": u})
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("u", "integral"),
     [
@@ -168,6 +169,7 @@ def test_the_length_of_the_run_does_not_matter(span: float) -> None:
     assert result["x"].final == pytest.approx(span * ((1 - math.cos(40)) / 40 + 0.3), rel=1e-12)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("a", [1e-2, 1.0, 10.0, 30.0, 1e2, 1e3, 1e6])
 @pytest.mark.parametrize("w", [1e1, 1e2, 1e3])
 def test_a_lag_of_any_speed_follows_a_fast_callable(a: float, w: float) -> None:

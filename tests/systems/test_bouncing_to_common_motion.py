@@ -67,6 +67,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(("f", "A", "e", "height"), CASES)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 def test_a_ball_comes_to_rest_on_a_table_that_moves(

@@ -29,6 +29,7 @@ SLOW = ("a linkage that does not close",)
 """Newton's method begins anew many times before it gives up."""
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     "case",
     [

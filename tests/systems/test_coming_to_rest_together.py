@@ -32,6 +32,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 @pytest.mark.parametrize(("J", "w", "torque", "end"), ROWS)
 def test_bodies_move_on_together(

@@ -141,6 +141,7 @@ class StoppedCrank(Component):
             yield connect(self.hinge.axis, self.torque.flange)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("speed", [0.0, -2.0])
 @pytest.mark.parametrize("driven", [False, True])
 @pytest.mark.parametrize("fly", [False, True])

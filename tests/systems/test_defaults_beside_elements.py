@@ -31,6 +31,7 @@ def voltages(result: Result, count: int) -> list[float]:
     return [result[f"c{k}.v"].at(0.0) for k in range(count)]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rest", [{}, {"v": 0.0}], ids=["default", "given"])
 @pytest.mark.parametrize("reverse", [False, True])
@@ -131,6 +132,7 @@ def test_a_steady_state_holds_after_the_instant() -> None:
     assert result.audit().lost == {}
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("rest", [{}, {"v": 0.0}], ids=["default", "given"])
 def test_what_is_held_takes_nothing_where_a_diode_closes_the_loop(

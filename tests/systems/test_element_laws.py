@@ -55,6 +55,7 @@ def deviation(result: Result, Ron: float, Goff: float, Vknee: float, path: str =
     return max(np.abs(v - v0).max() / V, np.abs(i - i0).max() * R / V)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     "laws", [LAWS[::4], pytest.param(LAWS, marks=pytest.mark.sweep)], ids=["some", "all"]
 )

@@ -64,6 +64,7 @@ def test_impacts_without_end_are_plastic_after_a_bound_with_a_warning(method: st
     assert simulate(Fitting(e=0.5), 2.0, method=method)["v"].final == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rest", [None, 0.0])
 @pytest.mark.parametrize("e", [0.1, 0.5, 0.9, 0.99])
 @METHODS
@@ -93,6 +94,7 @@ def column(
     return assembled(*joined, floor=Fixed(), **parts)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize(
     ("masses", "restitutions", "heights"),
@@ -118,6 +120,7 @@ def test_balls_above_each_other_fall_to_rest(masses, restitutions, heights, meth
     assert all((above - below).min() > -1e-9 for below, above in pairwise([np.zeros(len(t)), *ways]))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize(
     ("masses", "restitutions", "heights"),
@@ -144,6 +147,7 @@ def test_a_collision_that_says_too_much_is_uncertain_is_found(speed, monkeypatch
         simulate(column((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)), 3.0)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize(
     ("masses", "length", "at"),
@@ -236,6 +240,7 @@ class Thrown(Component):
         yield DryFriction(self.vx, self.f, sliding=self.mu * self.N, breakaway=self.mu * self.N)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize(("mu", "e"), [(0.1, 0.5), (0.3, 0.3), (0.05, 0.5), (0.1, 0.0)])
 def test_what_bounces_with_friction_comes_to_slide(mu: float, e: float, method: str) -> None:

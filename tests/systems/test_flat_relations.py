@@ -102,6 +102,7 @@ def test_a_ball_on_a_hertz_contact_makes_two_events_a_bounce(law: type[Ball]) ->
     assert MASS * v**2 / 2 + MASS * G * z == pytest.approx(np.full(BOUNCES, MASS * G * HEIGHT), rel=1e-6)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     "exponent", [4, 6, 8, 10, *(pytest.param(k, marks=pytest.mark.sweep) for k in (5, 7, 9))]
 )

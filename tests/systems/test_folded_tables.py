@@ -108,6 +108,7 @@ def along(f: np.ndarray, x: np.ndarray, u: np.ndarray, start: float) -> np.ndarr
     return np.array(found)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     "points", [*map(folded, range(8)), smooth(30), smooth(80)], ids=[*map(str, range(8)), "smooth", "finer"]
 )

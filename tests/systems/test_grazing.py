@@ -35,6 +35,7 @@ def crests(phase: float, periods: int) -> np.ndarray:
     return (np.pi / 2 - phase) / W + np.arange(periods) * T
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("k", range(1, 10))
 @pytest.mark.parametrize("phase", [0.0, 0.3, -1.1])
 def test_every_pair_of_crossings_above_the_threshold(k: int, phase: float) -> None:
@@ -70,6 +71,7 @@ def test_crossings_with_an_inductive_load(k: int) -> None:
     assert np.all(end > crests(0.2, periods))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("phase", [0.0, 0.7, 2.9, -2.0])
 @pytest.mark.parametrize("L", [0.0, 1e-6])
 def test_conduction_of_a_fraction_of_a_millisecond_is_never_missed(phase: float, L: float) -> None:
@@ -102,6 +104,7 @@ class Loaded(Component):
         yield connect(self.torque.flange, self.inertia.flange_b)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("below", [0.0, 1e-11])
@@ -113,6 +116,7 @@ def test_a_load_that_just_reaches_the_breakaway_value_moves_nothing(
     np.testing.assert_array_equal(result["inertia.phi"].values, 0.0)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("k", [3, 5, 8, 11])
 def test_a_load_a_little_above_the_breakaway_value_slides_twice_in_a_period(k: int, method: str) -> None:
@@ -130,6 +134,7 @@ def test_a_load_a_little_above_the_breakaway_value_slides_twice_in_a_period(k: i
     np.testing.assert_allclose(times, expected, rtol=0, atol=half * (excess + 1e-4))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("k", range(12, 17))
 def test_loads_whose_excess_is_rounding_come_to_their_end(k: int) -> None:
     result = simulate(Loaded(amplitude=3.0 * (1.0 + 10.0**-k)), 1.0)

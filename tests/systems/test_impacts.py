@@ -49,6 +49,7 @@ def row(e: float, v: list[float], **options: object) -> Result:
     return simulate(assembled(*ties, **parts), 2.0, **options)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_newtons_cradle(n: int, method: str) -> None:
@@ -230,6 +231,7 @@ def test_rigidly_coupled_masses_rebound_as_one(method: str) -> None:
     assert balance(result) < 1e-9
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_mass_that_starts_on_a_stop_and_moves_into_it(method: str, e: float) -> None:
@@ -267,6 +269,7 @@ class Dropped(Component):
         yield Impact(self.h, self.f, restitution=self.e, rest_speed=0.0)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("e", [0.0, 0.1, 0.5, 0.8])
 def test_without_a_rest_speed_bouncing_ends_where_it_accumulates(method: str, e: float) -> None:
@@ -279,6 +282,7 @@ def test_without_a_rest_speed_bouncing_ends_where_it_accumulates(method: str, e:
     assert bounces[-1] == pytest.approx(np.sqrt(0.2) * (1 + e) / (1 - e), rel=1e-6)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize(
     ("e", "end"), [(0.1, 6.0), (0.5, 6.0), (0.5, 60.0), (0.5, 1e5), (0.1, 1e7), (0.8, 6.0)]
@@ -302,6 +306,7 @@ class Settling(Dropped):
         yield Impact(self.h, self.f, restitution=self.e)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("height", [1e-6, 1.0])
 def test_the_length_of_a_run_does_not_say_when_a_ball_rests(height: float, method: str) -> None:
@@ -351,6 +356,7 @@ class Sliding(Component):
         yield DryFriction(self.v, self.t, sliding=self.mu * self.n, breakaway=self.mu * self.n, name="ground")
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("v", [1.0, -1.0, 0.2, 0.0])
 @pytest.mark.parametrize("e", [0.0, 0.5])

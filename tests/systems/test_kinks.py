@@ -90,6 +90,7 @@ class Model(Component):
         yield Eq(der(self.v), second)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-7])
 @pytest.mark.parametrize(
     ("rates", "start"),

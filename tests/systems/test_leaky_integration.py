@@ -97,6 +97,7 @@ def changes(result: Result) -> np.ndarray:
     return np.array([t for k, t in enumerate(times) if not k or t - times[k - 1] > 1e-7])
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(
     ("f", "diodes", "Ron"),
     [(50.0, 1, 0.0), (60.0, 1, 0.0), (50.0, 4, 0.0), (60.0, 4, 0.0), (60.0, 1, 1e-3), (50.0, 4, 1e-3)],
@@ -209,6 +210,7 @@ def test_guards_are_as_exact_as_rounding_while_their_source_begins() -> None:
         assert rough[path].final == pytest.approx(fine[path].final, rel=1e-4, abs=1e-10)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_a_valve_takes_over_from_one_with_a_small_resistance(method: str, rtol: float) -> None:
@@ -269,6 +271,7 @@ def test_a_valve_that_turns_off_tells_nothing_of_others(Goff: float) -> None:
         assert result[path].final == pytest.approx(exact[path].final, rel=0.0, abs=1e-5 * size), path
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("level", [Fraction(1, 10), Fraction(1), Fraction(199, 100)])
 @pytest.mark.parametrize("drive", [Fraction(1, 100), Fraction(1)])

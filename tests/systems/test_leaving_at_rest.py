@@ -40,6 +40,7 @@ def hanging(light: float, heavy: float, third: float, length: float, start: floa
     return model
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("span", [1e-3, 1.0])
 @pytest.mark.parametrize(
     ("light", "heavy", "third", "length", "start"),

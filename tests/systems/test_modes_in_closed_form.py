@@ -140,6 +140,7 @@ def test_means_and_harmonics_over_both_kinds_of_segments(kind: type[Relaxation])
     assert (x.min(a, b), x.max(a, b)) == pytest.approx((LOW, HIGH), abs=1e-12)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_method_that_is_asked_for_integrates_all_modes(kind: type[Relaxation], method: str) -> None:
@@ -154,6 +155,7 @@ def test_the_exact_path_alone_is_refused(kind: type[Relaxation]) -> None:
         simulate(kind(), 1.0, method="exact")
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", [0.3, 0.7, 1.0])
 def test_continued_and_loaded_results_are_the_same(

@@ -52,6 +52,7 @@ class Shockley(Component):
         yield Eq(der(self.x), self.i * self.R)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("beside", [1e-9, 1e9])
 @pytest.mark.parametrize("R", 10.0 ** np.arange(-3.0, 13.0, 3.0))
@@ -125,6 +126,7 @@ class Blocked(Component):
         yield connect(self.junction.p, self.source.n, self.ground.p)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize(
     "rtol", [1e-2, 1e-3, 1e-6, 1e-9, *(pytest.param(10.0**-k, marks=pytest.mark.sweep) for k in (4, 5, 7, 8))]

@@ -38,6 +38,7 @@ class Junction(OnePort):
         yield Eq(self.i, self.Is * (exp(self.v / self.Vt) - 1))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("V", [-20.0, 0.5, 5.0, 10.0, 20.0, 325.0])
 def test_exponential_at_any_source(V: float) -> None:
     """From zero the exponential is either negligible or beyond the range of doubles."""

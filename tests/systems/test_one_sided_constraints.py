@@ -64,6 +64,7 @@ class OnASphere(Bob):
         yield Complementarity((sqrt(square) if self.distance else square) - 1, -self.T, name="contact")
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("distance", [False, True])
 @pytest.mark.parametrize("phi0, v0", [(0.2, 0.0), (0.0, 0.5)])
 def test_a_mass_leaves_a_sphere_where_two_thirds_of_its_height_are_left(

@@ -23,6 +23,7 @@ def begin(result: Result, s: str = "a.s", v: str = "a.v") -> list[float]:
     return [result[s].at(0.0), result[v].at(0.0)]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:given starts contradict")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reach", [1.0, 100.0])
@@ -40,6 +41,7 @@ def test_a_mass_that_leaves_the_stop_it_overlaps(
     assert result.audit().lost == {}
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:given starts contradict")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("overlap", [0.0, 1e-17, 1e-9, 0.1])

@@ -43,6 +43,7 @@ def right_or_refused(Ron: float, C: float, R: float | None, rtol: float) -> bool
     return True
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("Ron", "C"), [(1e-2, 1e-6), (1e-6, 1e-3), (1e-9, 1e-6), (1e-12, 1e-6)])
 @pytest.mark.parametrize("R", [None, 1e3, 1e5])
 def test_integrated_peak_rectifiers_are_right_or_refused(Ron: float, C: float, R: float | None) -> None:
@@ -94,6 +95,7 @@ def mains(bridge: bool, Ron: float, C: float, R: float, method: str, rtol: float
     return simulate(model, 0.035, method=method, rtol=rtol)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("bridge", [False, True], ids=["diode", "bridge"])
 @pytest.mark.parametrize(
     ("Ron", "C", "R", "rtol", "given"),

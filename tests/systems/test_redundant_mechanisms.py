@@ -74,6 +74,7 @@ def told(model: Component, t_end: float, **options: object) -> Result:
         return simulate(model, t_end, **options)  # type: ignore[arg-type]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 @pytest.mark.parametrize("kind", [Cranks, OffsetCranks])
 def test_three_parallel_cranks_move_as_one(kind: type[Cranks], rtol: float) -> None:
@@ -95,6 +96,7 @@ def test_three_parallel_cranks_move_as_one(kind: type[Cranks], rtol: float) -> N
         np.testing.assert_allclose(shown, -wanted, atol=2e3 * rtol)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 @pytest.mark.parametrize("cranks", [Cranks, OffsetCranks])
 def test_cranks_in_line_do_not_change_into_crossed_ones(cranks: type[Component], rtol: float) -> None:

@@ -95,6 +95,7 @@ def rest() -> dict[str, float]:
     return {"body.z": heave, "body.th": pitch, "wheel[0].s": wheels[0], "wheel[1].s": wheels[1]}
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("gap", [False, True])
 def test_half_car_stays_where_it_rests(gap: bool, method: str) -> None:

@@ -22,6 +22,7 @@ def hit_at_a_wall(v: float, restitution: float, unit: float, m: float = 1.0) -> 
     return model
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("restitution", [0.0, 0.3, 0.5, 1.0])
 @pytest.mark.parametrize(("v", "m"), [(-0.3, 1.0), (-0.7, 0.3), (-1.1, 7.0), (-0.25, 1e-4)])

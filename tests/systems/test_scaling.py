@@ -64,6 +64,7 @@ def modes(result: Result) -> list[tuple[int, ...]]:
     return [step.after for step in result.steps]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("impedance", "slowness"),
     [(1e-6, 1.0), (1e6, 1.0), (1.0, 1e-3), (1.0, 1e3), (1e-6, 1e3), (1e6, 1e-3)],

@@ -37,6 +37,7 @@ def ramp(slope: float = 1.0) -> Ramp:
     return Ramp(height=20.0 * slope, duration=20.0)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(
     "levels", [*itertools.permutations(LEVELS), LEVELS[:2], LEVELS[1::-1], [(3.0, 4.0)] * 2]
@@ -101,6 +102,7 @@ def test_arriving_contacts_stick_up_to_the_sum() -> None:
     assert all(result[f"f{k}.state"].final == FrictionState.STICK.value for k in range(3))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(
@@ -308,6 +310,7 @@ def test_a_motion_that_is_the_only_one_is_not_called_one_of_several(levels, othe
     assert not recwarn.list
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize(
     ("at", "apart", "stiffness"),
@@ -339,6 +342,7 @@ def test_a_stop_takes_what_a_friction_at_its_breakaway_level_does_not_hold(
     assert -result["stop.f"].at(t) == pytest.approx(np.maximum(load - 2.0, 0.0), abs=1e-4)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("sliding", [1.5, 0.3])
 @pytest.mark.parametrize("struck", [False, True])

@@ -46,6 +46,7 @@ def acceleration(phi: float) -> float:
     return m * g * h * math.sin(phi) / effective
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("phi", [0.0, 1e-4, 0.3, 1.0])
 @pytest.mark.parametrize("length", [1.0, 1e-4, 1e-6, 1e-8, 1e-10])
 def test_a_start_does_not_depend_on_the_length_of_the_run(length: float, phi: float) -> None:

@@ -36,6 +36,7 @@ def parallelogram(phi: float, w: float = 10.0) -> Linkage:
     return Linkage(b=0.4, c=0.1, x=c, y=s, u=0.4 + c, v=s, dx=-w * s, dy=w * c, du=-w * s, dv=w * c)
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(
     ("phi", "w", "rtol"),
     [
@@ -159,6 +160,7 @@ class Symmetric(Component):
         yield Eq(der(self.w), 2 * self.f * self.s * sin(self.phi))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_a_slide_goes_on_with_its_crank_through_the_axis(method: str, rtol: float) -> None:
@@ -227,6 +229,7 @@ class Cranks(Component):
         yield Eq(der(self.wb), pull + self.f * (y * cos(self.b) - x * sin(self.b)))
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("rtol", [1e-3, pytest.param(1e-6, marks=pytest.mark.sweep), 1e-9])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("g", [0.0, 1.0])
@@ -244,6 +247,7 @@ def test_coupled_cranks_turn_as_one_pendulum_does(g: float, method: str, rtol: f
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
     ("torque", "rtol"), [(1.0, 1e-3), (1e-4, 1e-3), (1.0, 1e-6), (1e-6, 1e-6), (1e-8, 1e-9)]
@@ -262,6 +266,7 @@ def test_a_torque_that_only_the_coupler_hands_on_has_no_bound_in_line(
     np.testing.assert_allclose(result["f"].at(t), wanted, atol=10.0 * rtol)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_cranks_that_come_to_rest_in_line_name_both_motions(method: str, rtol: float) -> None:
@@ -299,6 +304,7 @@ def test_counting_turns_beside_the_line_does_not_stop_the_motion() -> None:
     assert result["n"].final == 1.0
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
 @pytest.mark.parametrize("excess", [1e-2, 1e-5, 1e-8, -1e-3, -1e-7])
 def test_what_is_nearly_a_parallelogram_turns_away_beside_the_line(excess: float, rtol: float) -> None:

@@ -43,6 +43,7 @@ class Thrown(Component):
 THROWN = Thrown()
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("w", [1e-3, 1e-4, 1e-5, 1e-6])
 @pytest.mark.parametrize("f", [20.0, 1e3, 1e5])
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
@@ -87,6 +88,7 @@ class Pair(Component):
 PAIRS = {power: Pair(power=power) for power in (1, 2)}
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(
     "rtol", [1e-2, 1e-6, *(pytest.param(rtol, marks=pytest.mark.sweep) for rtol in (1e-3, 1e-4))]
 )

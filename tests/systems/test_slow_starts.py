@@ -24,6 +24,7 @@ def pressed(v: float) -> ac.Circuit:
     return model
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("span", [1.0, 1e6])
 @pytest.mark.parametrize("v", SLOW)
 def test_slow_flights_end_when_they_end(v: float, span: float) -> None:
@@ -36,6 +37,7 @@ def test_slow_flights_end_when_they_end(v: float, span: float) -> None:
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:given starts contradict the model:UserWarning")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("v", [1e-17, -1e-17])
@@ -66,6 +68,7 @@ def sliding(v: float, m: float, d: float, breakaway: float) -> ac.Circuit:
     return model
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("m", "d", "breakaway"), [(2.7, 1.0, 300.0), (2.7, 1.0, 200.0), (2.7, 0.0, 300.0), (0.1, 50.0, 200.0)]

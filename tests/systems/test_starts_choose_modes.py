@@ -40,6 +40,7 @@ def braked(m: dict[str, Any] | None = None, fr: Any = None, **damper: Any) -> ac
     return c
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("how", ["given", "fixed"])
 @pytest.mark.parametrize("v", [-3.0, 2e-3, 500.0])
@@ -172,6 +173,7 @@ def test_the_start_of_a_flange_beside_friction() -> None:
     assert [result["m.s"].at(0.2), result["m.v"].at(0.2)] == pytest.approx([0.1, -1.0], abs=1e-9)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("tau", [0.3, 10.0])
 @pytest.mark.parametrize(("phi", "w"), [(1.4, -0.12), (0.3, 0.5), (-2.0, 3.0), (3.0, -20.0)])
 def test_a_pendulum_with_dry_friction_begins_with_its_speed(phi: float, w: float, tau: float) -> None:
@@ -310,6 +312,7 @@ RESTATED: dict[str, tuple[list[Part], Values, list[tuple[int, str]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("how", ["given", "fixed"])
 @pytest.mark.parametrize("name", RESTATED)

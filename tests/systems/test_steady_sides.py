@@ -45,6 +45,7 @@ class Drive(Component):
         yield connect(self.drag.flange_a, self.fixed.flange)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("exceeding", [False, True])
 @pytest.mark.parametrize("d", [0.0, 0.5])
 @pytest.mark.parametrize(

@@ -335,6 +335,7 @@ def test_the_table_of_starts_says_where_the_nearest_point_was_taken() -> None:
     assert (one.reason("x"), one.reason("y")) == ("given start", "follows from the equations")
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("start", [-3.0, 0.0, 2.5, 30.0])
 @pytest.mark.parametrize("knee", [0.0, 1e-6, 0.7, 50.0])
 @pytest.mark.parametrize("loss", [0.0, 1e-3])

@@ -43,6 +43,7 @@ class FourBar(Component):
 crank, four = compile_model(SliderCrank()), compile_model(FourBar())
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("span", [1e-6, 1e6])
 @pytest.mark.parametrize("w", [1e-17, 1.0])
 @pytest.mark.parametrize("phi", TINY)
@@ -56,6 +57,7 @@ def test_a_slider_crank_starts_at_its_dead_centre_and_beside_it(phi: float, w: f
     assert result["der(joint.w)"].at(0.0) == pytest.approx(expected, abs=10.0 * phi + 1e-6)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:the start values do not say:UserWarning")
 @pytest.mark.parametrize("span", [1e-6, 1e6])
 @pytest.mark.parametrize("phi", [0.0, 1e-100, 1e-17, 1e-4])

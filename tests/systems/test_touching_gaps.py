@@ -32,6 +32,7 @@ def left() -> np.ndarray:
     return solve_ivp(rates, (0.0, END), np.zeros(4), rtol=1e-12, atol=1e-15).y[::2, -1]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("place", [0.0, 1e-3, 0.1])
 def test_a_touching_body_that_is_pulled_away_slowly_leaves(place: float, method: str) -> None:
@@ -69,6 +70,7 @@ def ways_of_row(end: float) -> np.ndarray:
     return solve_ivp(rates, (0.0, end), np.zeros(6), rtol=1e-12, atol=1e-15).y[::2, -1]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8, 1e-9])
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 def test_rounding_of_a_rate_at_the_end_of_a_row_hides_how_its_first_body_leaves(

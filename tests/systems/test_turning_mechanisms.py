@@ -47,6 +47,7 @@ def rocking(result: Result, reach: float) -> float:
     return float(np.abs(result["q"].at(t) - wanted).max())
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("rtol", [1e-3, 1e-9])
 @pytest.mark.parametrize(("start", "reach"), [(0.5, 0.4), (0.5, 0.99), (FAR + 0.5, 0.4)])
@@ -106,6 +107,7 @@ def sliding(turns: float) -> dict[str, float]:
     return {"phi": turns + 0.5, "w": 10.0, "x": CRANK.piston(np.array([0.5]))[0], "v": 10.0 * first}
 
 
+@pytest.mark.sweep(every=5)
 @METHODS
 @pytest.mark.parametrize(("rtol", "bound"), [(1e-3, 0.5), (1e-6, 2e-3)])
 @pytest.mark.parametrize("turns", [0.0, FAR])
@@ -169,6 +171,7 @@ MANY = [
 ]
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("turns", "rtol"), [(20, 1e-3), (20, 1e-4), (20, 1e-6), (10, 1e-9), *MANY])
 def test_a_slider_crank_of_points_turns_freely(turns: int, rtol: float) -> None:
     t = np.linspace(0.0, 0.2 * np.pi * turns, 40 * turns + 1)

@@ -54,6 +54,7 @@ def test_a_guard_that_was_seen_to_cross_switches_once() -> None:
     assert max(off) < 1e-3
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("Goff", [1e-9, 1e-10, 1e-11, 1e-12, 1e-13])
 def test_a_tiny_leakage_is_no_depth_of_a_guard(Goff: float) -> None:
     """A part of a scale over Goff was 0.65 V at 1e-11: a diode that turns on at 23.8303 ms did so 15 us late."""
@@ -63,6 +64,7 @@ def test_a_tiny_leakage_is_no_depth_of_a_guard(Goff: float) -> None:
     assert all(min(abs(event.t - t) for t in times) < 1e-9 + 10.0 * T * Goff for event in ideal.events)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("Ron", "Goff"),
     [
@@ -153,6 +155,7 @@ class Pump(Component):
         yield connect(d[3].n, c[3].p)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("Ron", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize("Goff", [1e-8, 1e-9])
 def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> None:
@@ -176,6 +179,7 @@ def test_one_crossing_within_rounding_is_no_two(Goff: float) -> None:
     assert len(result.events) < 50
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("Goff", [0.0, 1e-12, 1e-10])
 @pytest.mark.parametrize("Ron", [1e-4, 1e-5])
 def test_a_flow_that_begins_at_zero_and_dies_away_is_seen(Ron: float, Goff: float) -> None:
@@ -222,6 +226,7 @@ def test_losses_too_small_for_one_path_are_refused_by_both(method: str) -> None:
     assert weak["Lm.i"].final == pytest.approx(-1.604686, abs=1e-6)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("load", [False, True])
 @pytest.mark.parametrize("Ron", [1e-4, 1e-6, 1e-9])
 @pytest.mark.parametrize("C", [1e-13, 1e-11, 1e-9, 1e-7])

@@ -45,6 +45,7 @@ def bridge(R: float, C: float, **valve: float) -> Circuit:
     return c
 
 
+@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize(("R", "C"), [(3.0, 1e-3), (7.0, 2e-3), (50.0, 1e-4)])
 def test_a_diode_at_a_capacitor_turns_off_where_its_current_vanishes(R: float, C: float, method: str) -> None:
@@ -58,6 +59,7 @@ def test_a_diode_at_a_capacitor_turns_off_where_its_current_vanishes(R: float, C
     assert nearest.max() <= (1e-12 if method == "auto" else 1e-7)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("start", [0.02, 0.32, 0.74, 7.4, 62.0])
 @pytest.mark.parametrize("phase", [0.0, 2.0 * np.pi])
 def test_a_run_begins_at_a_zero_of_its_source(start: float, phase: float) -> None:
@@ -66,6 +68,7 @@ def test_a_run_begins_at_a_zero_of_its_source(start: float, phase: float) -> Non
     assert result["capacitor.v"].mean() == pytest.approx(begun["capacitor.v"].mean(), rel=1e-10)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("valve", [{}, {"Goff": 1e-9}, {"Vknee": 0.7}], ids=str)
 @pytest.mark.parametrize(("R", "C"), [(3.0, 1e-4), (10.0, 1e-3)])
 def test_a_bridge_at_a_capacitor_runs_on(R: float, C: float, valve: dict[str, float]) -> None:
@@ -74,6 +77,7 @@ def test_a_bridge_at_a_capacitor_runs_on(R: float, C: float, valve: dict[str, fl
     assert late == pytest.approx(early, rel=1e-9)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("turns", [-3, -1, 1, 2, 3, 4, 5, 10])
 @pytest.mark.parametrize("Ron", [0.0, 1e-3])
 @pytest.mark.parametrize("L", [0.0, 0.02])

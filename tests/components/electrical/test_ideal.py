@@ -234,6 +234,7 @@ def test_thyristor_latches_until_its_current_is_zero() -> None:
     assert result["load.v"].mean(0, stop) * stop == pytest.approx(mean)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("alone", [True, False])
 def test_thyristors_in_series_have_to_be_fired_together(alone: bool, method: str) -> None:
