@@ -231,7 +231,8 @@ def _directions(
     if not frictions:
         return np.zeros(0)
     w = model.M @ z + model.Q @ known
-    size = np.abs(model.M) @ np.abs(z) + np.abs(model.Q) @ np.abs(known)
+    # What is left of terms that cancel in z is as wrong as they are rounded, however small it is.
+    size = np.abs(model.M) @ terms + np.abs(model.Q) @ np.abs(known)
     speed = np.where(kept, z > TINY * terms, w > TINY * size)
     return np.array([float(speed[f.pairs[0]]) - float(speed[f.pairs[1]]) for f in frictions])
 
