@@ -122,6 +122,8 @@ def start_limits(model: AffineModel, z: np.ndarray, xi: np.ndarray) -> np.ndarra
     over = A * model.scale
     size = np.maximum(np.abs(over).max(axis=1, initial=0.0), np.finfo(float).tiny)
     change = np.linalg.lstsq(over[:, free] / size[:, None], -defect / size, rcond=None)[0]
+    # All rows are solved at once: what others move by rounds those that nothing moves.
+    change[np.abs(change) <= ROUNDING * np.abs(change).max(initial=0.0)] = 0.0
     found = z.copy()
     found[free] += model.scale[free] * change
     # What a change takes to zero is known to the rounding of where it was.
