@@ -3,7 +3,7 @@
 Parts whose starts do not fit each other are joined at the first instant, as by an ideal switch that closes then: what a part
 takes is what it would take there, and what is missing is lost in the connections. So each part has left limits of its own, as
 far as its equations and what it differentiates determine them. What these leave open is taken from connections that hold
-before the instant too, and stays open at those that do not.
+before the instant too, and beside those that do not from elements that are open then and stay so.
 """
 
 from __future__ import annotations
@@ -52,6 +52,7 @@ def left_apart(
     scale: np.ndarray,
     part_of: np.ndarray,
     unmoved: np.ndarray,
+    opened: list[int],
 ) -> Apart:
     """Return the left limits of parts that are joined.
 
@@ -65,6 +66,8 @@ def left_apart(
         Number of the part to which a variable belongs, -1 for what lies between parts.
     unmoved : (nv,) array of bool
         Variables of parts that carry nothing, which are not looked at.
+    opened : list of int
+        Rows of elements that hold before the instant and after it.
     """
     given, nv = np.zeros(2 * len(part_of), bool), len(part_of)
     given[np.flatnonzero(reduced.differentiated)] = True
@@ -76,16 +79,24 @@ def left_apart(
         own[node[node >= 0]] = of_ends
     unknown = np.concatenate([~given & ~np.tile(unmoved, 2), np.ones(nodes.size, bool)])
     out = np.concatenate([np.tile(unmoved, 2), np.zeros(nodes.size, bool)]) & ~np.pad(given, (0, nodes.size))
-    rows = rows.take(np.flatnonzero(np.asarray(abs(rows.over) @ out.astype(float)) == 0.0))
-    known = rows.known + rows.over[:, np.flatnonzero(given)] @ begin[given]
     sizes = np.concatenate([scale, nodes.ravel()])[unknown]
-    rows = _scaled(_Rows(rows.over[:, np.flatnonzero(unknown)], known), sizes)
+
+    def looked_at(rows: _Rows) -> _Rows:
+        rows = rows.take(np.flatnonzero(np.asarray(abs(rows.over) @ out.astype(float)) == 0.0))
+        known = rows.known + rows.over[:, np.flatnonzero(given)] @ begin[given]
+        return _scaled(_Rows(rows.over[:, np.flatnonzero(unknown)], known), sizes)
+
+    rows = looked_at(rows)
     found, basis, wrong, local = _each(
         rows, np.concatenate([part_of, part_of, np.full(nodes.size, -1)])[unknown]
     )
     if not local.all():
         found, basis = _joined(rows.take(np.flatnonzero(~local)), found, basis)
-    basis[np.abs(basis) <= MEETS] = 0.0
+    if opened and basis.size:
+        kept = _laws(reduced, values, *sources, np.array(opened), nodes.size)
+        found, basis = _joined(looked_at(kept), found, basis)
+    # What is solved for at once with others is rounded as these are.
+    basis[np.abs(basis) <= MEETS], found[np.abs(found) <= ROUNDING] = 0.0, 0.0
     u, directions = np.append(begin, nodes), np.zeros((basis.shape[1], len(unknown)))
     u[unknown], directions[:, unknown] = sizes * found, (sizes[:, None] * basis).T
     return Apart(u[: 2 * nv], directions[:, : 2 * nv], wrong)
@@ -139,13 +150,9 @@ def _all_rows(
 
     They are over values and time derivatives of all variables, then of nodes, and the node (nv,) of every variable, -1 for none.
     """
-    from scipy.sparse import block_array, csr_array, eye_array
+    from scipy.sparse import block_array, csr_array, eye_array, vstack
 
     flat, count = reduced.flat, len(reduced.flat.ptr) - 1
-    E, A = form_matrices(reduced, values)
-    own = _own_forms(reduced)
-    E, A = E[own], A[own]
-    static = np.flatnonzero(np.diff(E.tocsr().indptr) == 0)
     integer = csr_array((flat.val.astype(float), flat.col, flat.ptr), shape=(count, flat.nv))
     node, equal = _nodes(integer, reduced.row_known[:count] >= 0, part_of)
     rest, at = np.flatnonzero(~equal), np.flatnonzero(node >= 0)
@@ -155,17 +162,31 @@ def _all_rows(
     integer, itself = integer[rest], csr_array(eye_array(flat.nv))[at]
     over = block_array(
         [
-            [integer, None, None, None], [None, integer, None, None], [A, E, None, None], [None, A[static], None, None],
+            [integer, None, None, None], [None, integer, None, None],
             [itself, None, ends, None], [None, itself, None, ends],
         ],
         format="csr",
     )  # fmt: skip
-    known = []
-    for states in (xi, exosystem.S @ xi):
-        sources = np.append(exosystem.K @ states, 0.0)
-        known.append((sources[reduced.row_known[:count]][rest], (reduced.known_of_form @ sources[:-1])[own]))
-    (now, now_own), (rate, rate_own) = known
-    return _Rows(over, np.concatenate([now, rate, now_own, rate_own[static], np.zeros(2 * len(at))])), node
+    known = [
+        np.append(exosystem.K @ states, 0.0)[reduced.row_known[:count]][rest]
+        for states in (xi, exosystem.S @ xi)
+    ]
+    own = _laws(reduced, values, exosystem, xi, _own_forms(reduced), 2 * ends.shape[1])
+    known = np.concatenate([*known, np.zeros(2 * len(at)), own.known])
+    return _Rows(vstack([over, own.over], format="csr"), known), node
+
+
+def _laws(
+    reduced: ReducedModel, values: Values, exosystem: Exosystem, xi: np.ndarray, which: np.ndarray, nodes: int
+) -> _Rows:
+    """Some affine equations, and time derivatives of those without derivatives, over the same."""
+    from scipy.sparse import block_array, csr_array
+
+    E, A = (M[which] for M in form_matrices(reduced, values))
+    static = np.flatnonzero(np.diff(E.tocsr().indptr) == 0)
+    over = block_array([[A, E, csr_array((len(which), nodes))], [None, A[static], None]], format="csr")
+    now, rate = (reduced.known_of_form[which] @ (exosystem.K @ states) for states in (xi, exosystem.S @ xi))
+    return _Rows(over, np.concatenate([now, rate[static]]))
 
 
 def _own_forms(reduced: ReducedModel) -> np.ndarray:

@@ -31,3 +31,22 @@ def test_switches_that_charge_a_floating_capacitor_at_the_start_contradict_nothi
     assert audit.into("s1") + audit.into("s2") == pytest.approx(12.5) == audit.energy_lost
     assert STARTS not in audit.lost and min(audit.lost.values()) > 0.0
     assert result.check().ok and not result.check().unchecked
+
+
+@pytest.mark.parametrize(
+    "switch", [el.IdealClosingSwitch(control=False), el.IdealOpeningSwitch(control=True)]
+)
+def test_what_stays_open_beside_a_contradiction_takes_nothing(switch: el.IdealClosingSwitch) -> None:
+    """2 A begin to flow through coils of 1 H and 2 H: they take 2 J and 4 J, and the impulse of 6 V.s gives 12 J."""
+    model = circuit(
+        ("i", el.ConstantCurrent(I=2.0), "0", "a"),
+        ("l1", el.Inductor(L=1.0), "a", "b"),
+        ("l2", el.Inductor(L=2.0), "b", "0"),
+        ("s", switch, "a", "b"),
+    )
+    result = simulate(model, END)
+    found = {part.path: part.energy for part in result.audit()}
+    expected = {"i": -12.0, "l1": 2.0, "l2": 4.0, "s": 0.0, "ground": 0.0}
+    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    assert result.audit().lost == pytest.approx({STARTS: 6.0}, rel=1e-12)
+    assert result.check().ok and not result.check().unchecked

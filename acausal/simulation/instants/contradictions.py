@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...dynamics.readout import Moment
-from ...reduction.affine import Kind
+from ...reduction.affine import Kind, Mode
 from ...reduction.apart import left_apart, own_impulses
 from ...reduction.core import form_matrices
 from ...reduction.impacts import ABSORBED, MEETS
@@ -20,11 +20,11 @@ from ..numeric import NumericCore
 
 
 def jump_apart(
-    core: NumericCore, jump: Jump, moment: Moment, held: list[int]
+    core: NumericCore, jump: Jump, moment: Moment, held: list[int], mode: Mode
 ) -> tuple[Jump, tuple[tuple[str, float], ...]]:
     """The jump with left limits of every part by itself, and what elements and connections lose; NaN where that is open.
 
-    Core unknowns that are ``held`` have their left limits after it, whatever impulses say.
+    Core unknowns that are ``held`` have their left limits after it, whatever impulses say. It leads to a mode.
     """
     readout, reduced, model = core.readout, core.reduced, core.model
     flat, W = reduced.flat, abs(reduced.W_core)
@@ -49,7 +49,7 @@ def jump_apart(
     moved = np.array([impulses[at].any() for at in ranges], bool)
     found = left_apart(
         reduced, core.values, (core.exosystem, xi), begin, np.concatenate([scale, scale / model.T0]), part_of,
-        np.append(~moved, False)[part_of],
+        np.append(~moved, False)[part_of], _open(core, mode),
     )  # fmt: skip
     of_held = np.unique(part_of[np.flatnonzero(reduced.differentiated & (W[:, held].sum(axis=1) > 0.0))])
     ends = np.stack([begin[: flat.nv], readout.rows(core.frame, every) @ jump.right])
@@ -70,6 +70,17 @@ def jump_apart(
         limits[:, at] = np.nan
     into = sum(float(p.at_jump(made, readout, model.S, moment).sum()) for p in powers_of(readout, owners))
     return made, (*_absorbed(core, made, impulses, moment), (STARTS, -into))
+
+
+def _open(core: NumericCore, mode: Mode) -> list[int]:
+    """Rows of elements that cut a flow after the instant, and so before it: until parts are joined all of them are apart."""
+    each = zip(core.reduced.flat.each(core.reduced.elements), core.model.elements, mode, strict=True)
+    return [
+        first + i
+        for (rows, i), element, b in each
+        for first, cuts in zip(rows.branches[b][0], element.branches[b].cuts_flow, strict=True)
+        if cuts
+    ]
 
 
 def _undetermined(

@@ -156,7 +156,7 @@ def jump_record(
     ways = tuple(_part(run.linearisation, s, xi, run.present) for s in parts)
     apart: tuple[tuple[str, float], ...] = ()
     if contradicting:
-        first, apart = jump_apart(run.core, ways[0], run.moment(), held)
+        first, apart = jump_apart(run.core, ways[0], run.moment(), held, parts[0].after.mode)
         ways = first, *ways[1:]
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
