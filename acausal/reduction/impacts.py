@@ -178,14 +178,15 @@ def lost_energy(
     Notes
     -----
     The pair are the blocked variables of the first two branches, without constant parts: their
-    product is the power absorbed by a controlled element or friction, and the power delivered by
+    product is the power absorbed by a controlled element, friction or modes, and the power delivered by
     a complementarity (both non-negative there). The pair of an impact is a length and a force;
     the power contains the rate of the length.
     """
     energy = np.zeros(len(model.elements))
     limits = 0.5 * (z_minus + z_plus) if mean is None else mean[: model.n]
     for k, element in enumerate(model.elements):
-        if element.kind not in ABSORBED or len(element.blocked) < 2:
+        sign = absorbing(element)
+        if not sign:
             continue
         first, second = element.blocked[0].A, element.blocked[1].A
         if element.kind is Kind.IMPACT:
@@ -196,12 +197,24 @@ def lost_energy(
             work = speed * (second @ J1)
         else:
             work = (first @ limits) * (second @ J1) + (second @ limits) * (first @ J1)
-        energy[k] = ABSORBED[element.kind] * float(np.sum(work))
+        energy[k] = sign * float(np.sum(work))
     return energy
 
 
-ABSORBED = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
-"""Sign with which the power of the blocked variables of an element is what it absorbs."""
+def absorbing(element: Element) -> float:
+    """Sign with which the power of the blocked variables of an element is what it absorbs, 0 where they may have none.
+
+    Modes may draw a characteristic between any two quantities. Where one of the first two prescribes a flow, and the other does
+    not, what they prescribe are flow and potential.
+    """
+    if len(element.blocked) < 2:
+        return 0.0
+    if element.kind is Kind.MODES:
+        return float(element.branches[0].cuts_flow != element.branches[1].cuts_flow)
+    return _ABSORBED.get(element.kind, 0.0)
+
+
+_ABSORBED = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}
 
 
 def _gap_row(element: Element, data: ModeData) -> np.ndarray:

@@ -11,7 +11,7 @@ from ...dynamics.readout import Moment
 from ...reduction.affine import Kind, Mode
 from ...reduction.apart import left_apart, own_impulses
 from ...reduction.core import form_matrices
-from ...reduction.impacts import ABSORBED, MEETS
+from ...reduction.impacts import MEETS, absorbing
 from ...reduction.rounding import ROUNDING
 from ...results.energy import leaves
 from ...results.power import powers_of, read_impulses
@@ -127,7 +127,8 @@ def _absorbed(
         return float((A[[row]] @ means)[0]) * carried if carried else 0.0
 
     for element, (rows, i) in zip(core.model.elements, reduced.flat.each(reduced.elements), strict=True):
-        if element.kind not in ABSORBED or len(element.blocked) < 2:
+        sign = absorbing(element)
+        if not sign:
             continue
         work = 0.0
         for a, b in zip(rows.branches[0][2], rows.branches[1][2], strict=True):
@@ -136,4 +137,4 @@ def _absorbed(
             else:
                 work += times(a + i, X, b + i) + times(b + i, X, a + i)
         if work:
-            yield element.path, ABSORBED[element.kind] * work
+            yield element.path, sign * work
