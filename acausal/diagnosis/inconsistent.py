@@ -5,11 +5,13 @@ from __future__ import annotations
 from ..errors import ConsistencyError, Location
 from ..flattening.template import place_of
 from ..simulation.failures import Inconsistent
+from ..simulation.options import Options
 from ..simulation.standing import Standing
 from .relation_names import form_name, relation_place, relation_text
 
 WAY_OUT = "the result ends before it; set losses and leakages too small to matter to zero, which is exact"
 HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help, please report the model: it is a fault of the library"
+INTEGRATED = f'{WAY_OUT}, or run with method="implicit", whose tolerance allows for it'
 HIDDEN = ("hidden", "crossing", "drift")
 """What is no fault, but beyond the digits of doubles: no tolerance helps."""
 
@@ -26,9 +28,16 @@ def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
         f"the computed values do not satisfy the model at t = {failure.t:.9g} s: {name}",
         where=where,
         why=why,
-        hint=WAY_OUT if found.what in HIDDEN else HINT, t=failure.t, value=found.value, relative=relative,
+        hint=_hint(now, found.what, relative), t=failure.t, value=found.value, relative=relative,
         allowed=found.allowed / found.terms if found.terms else 0.0,
     )  # fmt: skip
+
+
+def _hint(now: Standing, what: str, relative: float) -> str:
+    """What can be done: steps, which promise less than a closed form, may miss what rounding of rates moves."""
+    if what == "drift" and not now.numerical and relative <= Options.rtol:
+        return INTEGRATED
+    return WAY_OUT if what in HIDDEN else HINT
 
 
 def _subject(now: Standing, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:

@@ -51,6 +51,7 @@ from .self_check import (
     held,
     lateness,
     left_branch,
+    may_drift,
     resting,
     rounded_step,
     unconserved,
@@ -262,14 +263,17 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
     )
     require(run, _nonlinear(run.tangents, mode, at, size, steps.motion.constants), t)
+    over, largest = data.states, np.concatenate([size[data.states], np.abs(at.xi)])
+    # Rounded coefficients move what steps follow as they move closed forms, whether anything is watched or not.
+    linear = core.system is None and not run.reduced.nonlinear
+    if motion is not None or (linear and may_drift(data, largest, length)):
+        part = run.method.tolerances.rtol
+        require(run, drifting(data, run.tables.flow, largest, length, part), t)
     if rows_held is None:
         return
-    over = data.states
     point = np.concatenate([at.z[over], at.xi])
     rate = np.concatenate([at.slopes[over], (data.Ay @ point)[len(over) :]])
     if motion is not None:
-        largest = np.concatenate([size[over], np.abs(at.xi)])
-        require(run, drifting(data, run.tables.flow, largest, length), t)
         ends = np.array([a.step.t1 for a in steps.accepted if a.step.t1 < length])
         require(run, hidden(core, data, rows_held, motion, length, ends), t)
     released = _released(run.record.steps, state.t, core.model.elements, mode)

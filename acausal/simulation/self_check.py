@@ -22,7 +22,7 @@ import numpy as np
 from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
-from ..reduction.rounding import TINY, amplitudes
+from ..reduction.rounding import TINY, UNIT, amplitudes
 from ..values import frozen
 from .nonlinear.system import beside
 from .watch import can_trigger, orientations
@@ -361,16 +361,24 @@ def unmoved(
     return worst("motion", which, value.ravel(), terms.ravel(), allowed.ravel())
 
 
-def drifting(data: ModeData, flow: AffineFlow, y: np.ndarray, length: float) -> Violation | None:
+def drifting(
+    data: ModeData, flow: AffineFlow, y: np.ndarray, length: float, part: float = 0.0
+) -> Violation | None:
     """The state that rounding of the coefficients of its mode moves: rates that cancel exceed what is left of them too far.
 
-    ``y`` are the largest magnitudes of the state vector along a segment.
+    ``y`` are the largest magnitudes of the state vector along a segment, of which a run may miss a ``part``.
     """
     rates, states = data.sizes[1] @ y, len(data.states)
     rates[states:] = 0.0  # Sources are followed by their own functions.
     off, terms = flow.drift(rates, y, length)
     off, terms = off[:states], terms[:states]
-    return worst("drift", np.arange(states), off, terms, RESOLVED * terms)
+    return worst("drift", np.arange(states), off, terms, max(RESOLVED, part) * terms)
+
+
+def may_drift(data: ModeData, y: np.ndarray, length: float) -> bool:
+    """Whether a state may be `drifting`, where all remember everything: what can be told without the closed form."""
+    states = len(data.states)
+    return bool((UNIT * length * (data.sizes[1] @ y)[:states] > RESOLVED * y[:states]).any())
 
 
 def covered(data: ModeData, trajectory: Trajectory, y: np.ndarray, length: float) -> bool:
