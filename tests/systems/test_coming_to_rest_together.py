@@ -9,6 +9,8 @@ import pytest
 from acausal import Circuit, simulate
 from acausal.components.electrical import Capacitor, ConstantCurrent, Ground, IdealDiode
 from acausal.components.rotational import CoulombFriction, Inertia
+from tests.oracles.random_lines import random_mechanism
+from tests.systems import line_models
 
 
 def row(J: Sequence[float], w: Sequence[float], torque: Sequence[float]) -> Circuit:
@@ -60,3 +62,15 @@ def test_capacitors_that_meet_at_no_voltage() -> None:
     assert result.events[-1].t == pytest.approx(0.01, rel=1e-12)
     assert result["a.v"].final == pytest.approx(0.0, abs=1e-12)
     assert result["diode.i"].final == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_rests_beside_frictions_with_open_shares_holds_all_that_it_can() -> None:
+    """A friction of 3 N comes to rest beside others, and holds 6 N from then on: it carries 3.7 N when a push changes.
+
+    Those beside it may slide with just the force that they hold with, as not all shares of parallel ones do.
+    """
+    result = simulate(line_models.model(random_mechanism(1054, moving=True, bodies=5), 0.7), 1.0)
+    assert result["F6.state"].at(0.69) == result["F6.state"].at(0.75) == 0
+    assert result["M1.v"].at(0.75) == pytest.approx(float(result["M4.v"].at(0.75)), abs=1e-12)
+    assert 3.0 < abs(result["F6.f"].at(0.75)) < 6.0

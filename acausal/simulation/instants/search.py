@@ -131,9 +131,17 @@ class Search:
             if element.kind is Kind.FRICTION and chosen.mode[k] in SLIDING and forced[k] < 0
             and not self._moves(chosen, k)
         ]  # fmt: skip
-        if not still:
-            return chosen
-        mode = tuple(STICK if k in still else b for k, b in enumerate(chosen.mode))
+        # Where shares are open, those of what holds more need not hold with all others: at rest these have one force.
+        uneven = [k for k in still if not self._model.elements[k].monotone]
+        for some in (still, uneven):
+            held = self._at_rest(trial, chosen, some) if some else chosen
+            if not any(held.mode[k] in SLIDING for k in some):
+                return held
+        return chosen
+
+    def _at_rest(self, trial: _Trial, chosen: Verdict, which: Collection[int]) -> Verdict:
+        """The mode in which some frictions rest, or where this leads; the chosen one where there is none."""
+        mode = tuple(STICK if k in which else b for k, b in enumerate(chosen.mode))
         held = trial.examine(mode)
         if not held.consistent:
             # Those that rest beside them may hold with all that they can.
@@ -141,7 +149,7 @@ class Search:
                 held = trial.settled(mode)
             except NoConsistentMode:
                 return chosen
-        return chosen if any(held.mode[k] in SLIDING for k in still) else held
+        return held
 
     def _sliding(self, chosen: Verdict) -> list[int]:
         """Frictions that slide with less than they hold with."""
