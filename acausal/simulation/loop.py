@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import takewhile
 from time import perf_counter
 from typing import Any
@@ -20,7 +20,7 @@ from ..dynamics.closed_form import Trajectory
 from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.scan import FlowWatch
 from ..errors import Location
-from ..reduction.affine import Inadmissible, Mode, ModeData, Restart
+from ..reduction.affine import Inadmissible, Kind, Mode, ModeData, Restart
 from ..reduction.impacts import meets, pushed, start_limits
 from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..results.record import MicroStep
@@ -56,6 +56,7 @@ from .instants.collisions import ImpactFailed, can_collide
 from .instants.discrete import Outcome
 from .instants.impulse_policy import interruption
 from .instants.jumps import collide, jump_record, way
+from .instants.overlaps import all_open, overlap, parted
 from .instants.search import NoConsistentMode
 from .instants.transition import Choice, Instant, carried
 from .nonlinear.numerical import Integrated
@@ -359,12 +360,13 @@ class Loop(Run):
         if xi is None or self.numerical or self.frozen:
             xi = self.refresh_core()
         reinits = self.apply_reinits(requested) if requested else []
-        z_minus, first = state.z, kind == "start" and k == 0
+        first, known = kind == "start" and k == 0, self._known(kind == "start", xi)
+        depth = self._part(known) if k == 0 and not first and self._contacts else None
+        z_minus = state.z
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         crossed = None if k else partial(self._crossed, triggers, xi)
-        known = self._known(kind == "start", xi)
         left = partial(way, self, first, z_minus if begin is None else begin, known)
-        instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed)
+        instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed, depth)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
             restart, parts = choice.restart, ()
@@ -408,6 +410,28 @@ class Loop(Run):
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
+
+    @cached_property
+    def _contacts(self) -> tuple[int, ...]:
+        """Elements that are contacts."""
+        return tuple(k for k, e in enumerate(self.core.model.elements) if e.kind is Kind.IMPACT)
+
+    def _part(self, known: Uncertainty) -> np.ndarray | None:
+        """Move apart what the motion has let overlap; by how much each element (K,) did, None where none does beyond doubt."""
+        core, state, data = self.core, self.state, self.data
+        # A point of a large model has no impulses.
+        if not isinstance(data, ModeData) or not overlap(self._contacts, self.tables, self.y, known):
+            return None
+        which = [k for k in self._contacts if state.forced[k] < 0]
+        positions, xi = self.program.unknowns.positions, self.y[len(data.states) :]
+        opened = all_open(core, state.mode, state.forced)
+        found = parted(core, which, opened, positions, state.z, state.slopes, xi)
+        if found is None:
+            return None
+        state.z, depth = found
+        self.y = data.state(state.z, state.slopes, xi)
+        self.forget_signs()
+        return depth
 
     def _contradicting(self, restart: Restart, z_minus: np.ndarray, xi: np.ndarray, held: list[int]) -> bool:
         """Whether left limits contradict what holds in every mode, or ``held`` ones are held against impulses."""

@@ -25,7 +25,7 @@ from ...reduction.impacts import (
 from ...reduction.rounding import ROUNDING
 from ...values import frozen
 from ..numeric import NumericCore
-from .transition import Instant, restart
+from .transition import VALUE, Instant, restart
 
 MOST_COLLISIONS = 50
 """Collisions in one instant, each of many rounds: more only where what they leave of other elements closes contacts anew."""
@@ -35,7 +35,7 @@ _GAINED = 1e-9
 """Part of the energy that passes through contacts in the largest round below which a gain is rounding."""
 _LINEAR = 1e-6
 """Part of the speed of a gap after an impact that nonlinear equations may leave: Newton's method leaves less than 1e-9."""
-_IMPULSE, _VALUE = 0, 1
+_IMPULSE = 0
 
 Solve = Callable[[Instant, Mode, tuple[int, ...], bool], Restart]
 """Restart in the consistent mode next to one, with forced branches; True from where the whole instant begins."""
@@ -264,13 +264,14 @@ def _apply(
     numbers: NumericCore, base: Restart, instant: Instant, closed: Mode, reached: np.ndarray
 ) -> _Found:
     model = numbers.model
-    which, below = _touching(numbers, base, instant, closed)
+    which = _touching(numbers, base, instant, closed)
     known = numbers.tables(base.data).contacts
     contacts = known.get(tuple(which))
     if contacts is None:
         contacts = known[tuple(which)] = touching_contacts(model, base.data, which)
     e = np.array([model.elements[k].restitution for k in which])
-    e[np.array(below, bool) & _stays_below(contacts, base, e)] = 0.0
+    if instant.parted is not None:
+        e[_stays_below(contacts, base, e, instant.parted[which])] = 0.0
     speeds = contacts.speeds(base.y)
     # What collisions leave of the approach they began with is known no better than that.
     approach = fastest(contacts, np.maximum(reached[contacts.which], -speeds))
@@ -310,31 +311,28 @@ def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     return replace(found, impacts=replace(impacts, rounds=rounds, v=v, response=response))
 
 
-def _touching(
-    numbers: NumericCore, base: Restart, instant: Instant, closed: Mode
-) -> tuple[list[int], list[bool]]:
-    """Contacts that touch: those that close, and those whose gap is no more than its rounding; whether it is less than that."""
+def _touching(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> list[int]:
+    """Contacts that touch: those that close, and those whose gap is no more than its rounding."""
     prepared = numbers.tables(base.data)
     # A contact touches to what moves it by itself.
     signs, levels = prepared.guards.signs(base.y, instant.known.apart)
     side = {
         element: sign
         for sign, level, (element, _, _) in zip(signs, levels, prepared.origin, strict=True)
-        if level == _VALUE
+        if level == VALUE
     }
-    which = [
+    return [
         k
         for k, element in enumerate(numbers.model.elements)
         if element.kind is Kind.IMPACT and (closed[k] == CONTACT or side.get(k, 0) <= 0)
     ]
-    return which, [side.get(k, 0) < 0 for k in which]
 
 
-def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray) -> np.ndarray:
-    """Contacts whose gap a rebound would not open again: a flight below the resolution of crossings has been missed."""
+def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray, parted: np.ndarray) -> np.ndarray:
+    """Contacts that a rebound would open no wider than they overlapped: flights below the resolution of crossings."""
     rate = contacts.speeds(base.y)
     falling = contacts.rates @ (base.data.Ay @ base.y)
-    return (e * rate) ** 2 <= 2.0 * np.maximum(-falling, 0.0) * np.maximum(-contacts.gaps(base.y), 0.0)
+    return (parted > 0.0) & ((e * rate) ** 2 <= 2.0 * np.maximum(-falling, 0.0) * parted)
 
 
 def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.ndarray:
@@ -358,7 +356,7 @@ def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tup
         for sign, level, (k, target, guard) in zip(signs, levels, prepared.origin, strict=True):
             if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
                 continue
-            slides = level == _VALUE and model.elements[k].kind is Kind.FRICTION
+            slides = level == VALUE and model.elements[k].kind is Kind.FRICTION
             if level == _IMPULSE or (slides and _transmits(model.elements[k], 0, stage.J1)):
                 mode[k] = target
     return None if tuple(mode) == data.mode else tuple(mode)

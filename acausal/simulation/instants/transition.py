@@ -41,7 +41,8 @@ from ..self_check import Held
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-_VALUE = 1
+VALUE = 1
+"""The level of values."""
 _ZERO = 4
 _CONFLICT = 1e-9
 MOST_SITUATIONS = 4096
@@ -432,6 +433,8 @@ class Instant:
     reinits: Sequence[tuple[int, float]] = ()
     crossed: Callable[[], Crossed | None] | None = None
     """Tells the mode before the instant and the guard that has crossed zero in it, if nothing but that has happened."""
+    parted: np.ndarray | None = None
+    """By how much elements (K,) had overlapped that were moved apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -628,7 +631,7 @@ class CandidateTest:
                 at, decided = table.signs(values.y, known, J1, moved)
                 target = select(np.array(at))
                 if target != mode[k]:
-                    violations.append((min(decided, default=_VALUE), k, target))
+                    violations.append((min(decided, default=VALUE), k, target))
         return Verdict(mode, values, tuple(violations), signs=signs)
 
     def tables(self, data: ModeData) -> ModeTables:
@@ -649,7 +652,7 @@ def _know_crossing(
     """A guard that was seen to cross zero is negative if its mode goes on, also where its rates are lost in rounding."""
     for i, (_, _, guard) in enumerate(tables.origin):
         if guard == crossed and signs[i] == 0:
-            signs[i], levels[i] = -1, _VALUE
+            signs[i], levels[i] = -1, VALUE
 
 
 def _violated_guards(

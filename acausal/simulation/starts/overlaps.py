@@ -1,19 +1,14 @@
-"""Contacts that overlap at the start values: bodies are moved apart before their speeds decide anything.
-
-The impulse of a force moves speeds, and the impulse of second order, the rate of one, moves positions in the same proportion.
-So the law of an inelastic impact parts what overlaps: with gaps in place of speeds, each contact pushes no further than needed.
-"""
+"""Contacts that overlap at the start values: bodies are moved apart as far as their masses say."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ...reduction.affine import SLIDING, Inadmissible, Kind, Mode
+from ...reduction.affine import Inadmissible, Kind
 from ...reduction.complementarity import NoComplementarySolution
-from ...reduction.impact_law import collide
-from ...reduction.impacts import FREE, Contacts, touching_contacts
-from ...reduction.rounding import ROUNDING
+from ...reduction.impacts import touching_contacts
 from ..failures import UNSOLVED
+from ..instants.overlaps import all_open, moved_apart
 from .problem import StartProblem
 
 
@@ -43,34 +38,10 @@ def parted(problem: StartProblem) -> StartProblem:
 
 def _moved(problem: StartProblem, which: list[int]) -> tuple[float, np.ndarray]:
     """The largest overlap above rounding, and the left limits after a move that ends it."""
-    core, z = problem.core, problem.z
-    data = core.mode(_opened(problem))
-    contacts, y = touching_contacts(core.model, data, which), data.state(z, problem.slopes, problem.xi)
-    gaps, rounding = contacts.gaps(y), ROUNDING * (np.abs(contacts.distances) @ np.abs(y))
-    overlap = float(np.max(-gaps[gaps < -rounding], initial=0.0))
-    if not overlap:
-        return overlap, z
-    law = collide(contacts.inverse_masses, gaps, np.zeros(len(gaps)), rounding)
-    step = contacts.jump @ law.rounds.sum(axis=0)
-    rates = data.T @ (data.Ay[:, : len(step)] @ step)
-    moved = z + np.where(_positions(problem, contacts), rates, 0.0)
-    # What a move takes to zero is known to the rounding of where it was.
-    moved[np.abs(moved) <= ROUNDING * np.abs(z)] = 0.0
-    return overlap, moved
-
-
-def _opened(problem: StartProblem) -> Mode:
-    """The mode with all contacts open and all friction sliding: it transmits no impulse of second order."""
-    held = problem.state.forced
-    free = {Kind.IMPACT: FREE, Kind.FRICTION: SLIDING[0]}
-    return tuple(
-        f if f >= 0 else free.get(e.kind, b)
-        for e, b, f in zip(problem.core.model.elements, problem.mode, held, strict=True)
+    core = problem.core
+    contacts = touching_contacts(
+        core.model, core.mode(all_open(core, problem.mode, problem.state.forced)), which
     )
-
-
-def _positions(problem: StartProblem, contacts: Contacts) -> np.ndarray:
-    """Mask of the core unknowns that are positions with start values: those of ports, and those that gaps follow from."""
-    of_gaps, states = np.zeros(len(problem.z), bool), contacts.data.states
-    of_gaps[states] = (contacts.distances[:, : len(states)] != 0.0).any(axis=0)
-    return (problem.program.unknowns.positions | of_gaps) & problem.core.model.differentiated
+    positions = problem.program.unknowns.positions
+    gaps, moved = moved_apart(core, contacts, positions, problem.z, problem.slopes, problem.xi)
+    return float(np.max(-gaps, initial=0.0)), moved
