@@ -185,6 +185,13 @@ class AffineModel:
         np.maximum.at(largest, group, scale)
         return largest[group]
 
+    def sum_of_unit(self, size: np.ndarray) -> np.ndarray:
+        """Sum of the magnitudes of all variables of the same unit, (n,)."""
+        if self.units is None:
+            return np.full(len(size), size.sum())
+        _, group = np.unique(self.units, return_inverse=True)
+        return np.bincount(group, size)[group]
+
     @cached_property
     def network_scale(self) -> np.ndarray:
         """Largest magnitude of any variable of the same unit, (n,)."""

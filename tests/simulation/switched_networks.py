@@ -235,6 +235,26 @@ def friction_stack(rng, K, coincide):
     return build(names, equations, tuple(elements), [[0.0]], [1.0] * K + [5.0] * (2 * K), [1.0], 1.0), z, mode
 
 
+def bodies_above_each_other(rng, gaps):
+    """A body for each gap to the one below it, or to the ground; returns model and z."""
+    K, n = len(gaps), 3 * len(gaps)
+    s, v, f = (np.arange(K) + K * k for k in range(3))
+    equations, elements = [], []
+    for k in range(K):
+        carried = {} if k + 1 == K else {f[k + 1]: 1.0}
+        mass = rng.integers(4, 17) / 8  # What falls freely together exerts no force, without rounding.
+        equations.append({"der": {s[k]: 1.0}, v[k]: -1.0})
+        equations.append({"der": {v[k]: mass}, f[k]: -1.0, **carried, "xi": {0: 10.0 * mass}})
+        gap = {s[k]: 1.0} if k == 0 else {s[k]: 1.0, s[k - 1]: -1.0}
+        free, contact = rows(n, 1, {f[k]: 1.0}), rows(n, 1, gap)
+        branches = Branch("free", free, contact, (1,)), Branch("contact", contact, free, (0,))
+        elements.append(Element(f"contact{k}", Kind.IMPACT, branches, (contact, free), monotone=True))
+    z = np.concatenate([np.cumsum(gaps), rng.integers(-2, 3, K), np.zeros(K)])
+    names = [f"{letter}{k}" for letter in "svf" for k in range(K)]
+    scale = [1.0] * (2 * K) + [10.0] * K
+    return build(names, equations, tuple(elements), [[0.0]], scale, [1.0], 1.0), z
+
+
 LOW, LINEAR, HIGH = range(3)
 
 

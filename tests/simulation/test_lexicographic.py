@@ -16,7 +16,12 @@ from acausal.simulation.instants.transition import (
     Verdict,
 )
 from tests.oracles.small_step import is_consistent
-from tests.simulation.switched_networks import build, friction_stack, random_network
+from tests.simulation.switched_networks import (
+    bodies_above_each_other,
+    build,
+    friction_stack,
+    random_network,
+)
 
 ONE = np.ones(1)
 
@@ -102,6 +107,18 @@ def verdicts(model, z, xi, modes):
     test = CandidateTest(model, cache(lambda mode: reduce_mode(model, mode)))
     instant = Instant(CERTAIN, z, xi, (-1,) * len(model.elements))
     return {mode: test(mode, instant) for mode in modes}
+
+
+@pytest.mark.parametrize("least", [1e-9, 2.0**-20, 0.25])
+@pytest.mark.parametrize("seed", range(8))
+def test_no_contact_closes_an_open_gap_at_once(seed, least):
+    """Positions would jump: forces of second order pull there, however the speeds are. Touching contacts close as speeds say."""
+    rng = np.random.default_rng(seed)
+    model, z = bodies_above_each_other(rng, least * rng.integers(0, 3, 3))
+    modes = list(itertools.product((0, 1), repeat=3))
+    found = verdicts(model, z, ONE, modes)
+    assert [consistent(found[mode]) for mode in modes] == [oracle(model, mode, z, ONE) for mode in modes]
+    assert any(map(consistent, found.values()))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -2,7 +2,7 @@
 
 A form that is affine in the variables is decided by the first entry of the sequence
 
-    impulse part, value, first derivative, second derivative
+    impulse (of second order, then of first), value, first derivative, second derivative
 
 that rises above its noise floor. This is the sign of the leading Laurent coefficient of the
 solution for a step ``h -> 0``, so a candidate that passes solves the rational complementarity
@@ -12,7 +12,7 @@ Third derivatives are rounding noise and are not consulted.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
@@ -34,6 +34,7 @@ from ...reduction.affine import (
     Rows,
 )
 from ...reduction.impacts import Contacts
+from ...reduction.impulses import next_order
 from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
@@ -201,6 +202,25 @@ def _reinitialised(
     return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
 
 
+def second_impulse(model: AffineModel, after: Restart, instant: Instant) -> np.ndarray | None:
+    """The impulse of second order, the rate of one, behind that of a restart, and what rounding makes of it, (n, 1 + k).
+
+    A force that moves positions at once is one. None where the restart moves no position by more than the rounding of all that
+    gaps may be summed from, or puts values in.
+    """
+    data, of = after.data, model.differentiated
+    if instant.reinits or not of[after.J1 != 0.0].any():
+        return None
+    rows, moves = model.rows(data.mode), np.where(of, np.abs(after.J1), 0.0)
+    beyond = np.abs(rows.A) @ moves > ROUNDING * (np.abs(rows.E) @ model.sum_of_unit(np.abs(after.z)))
+    if not beyond[rows.E.any(axis=1)].any():
+        return None
+    # All defects together: those of a chain may be beyond doubt in one row alone.
+    left = data, instant.z_minus, instant.xi, instant.known
+    first = data.impulse @ np.column_stack([_residuals(*left)[0], np.diag(explained(*left))])
+    return next_order(model, data, first)
+
+
 class Carried(NamedTuple):
     """What a jump makes of the motion of left limits while the instant may be late.
 
@@ -309,13 +329,18 @@ class SignTable:
             self._z_floor = SUMMED * form_scale(over_z, z_scale)
 
     def signs(
-        self, y: np.ndarray, known: Uncertainty, J1: np.ndarray | None = None, moved: Carried | None = None
+        self,
+        y: np.ndarray,
+        known: Uncertainty,
+        J1: np.ndarray | None = None,
+        moved: Carried | None = None,
+        J2: np.ndarray | None = None,
     ) -> tuple[list[int], list[int]]:
         """Signs (-1, 0, 1) of the forms at ``y`` and the levels that decided them (indices of `LEVELS`).
 
         ``known`` says how exactly: the rounding of the states as the last segment left them may exceed that of their values
         where terms cancel. ``J1`` is the impulse of the restart, None when nothing jumped, and ``moved`` what the jump has
-        `carried`.
+        `carried`. ``J2`` is an impulse of second order with its rounding (n, 1 + k): what it violates is violated.
         """
         m = self._size
         if m == 0:
@@ -341,7 +366,12 @@ class SignTable:
             doubt = 0.0
             if moved is not None:
                 doubt = shifted(self._over_z, moved.J1) + np.abs(self._over_z @ moved.rounded).sum(axis=1)
-            self._overrule_by_impulse(J1, doubt, signs, levels)
+            for i, sign in self._impulsive(J1, doubt):
+                signs[i], levels[i] = sign, 0
+            if J2 is not None:
+                for i, sign in self._impulsive(J2[:, 0], np.abs(self._over_z @ J2[:, 1:]).sum(axis=1)):
+                    if sign < 0:
+                        signs[i], levels[i] = sign, 0
         return signs, levels
 
     def levels(self, y: np.ndarray, known: Uncertainty) -> tuple[np.ndarray, np.ndarray]:
@@ -362,14 +392,13 @@ class SignTable:
     def _error(self, known: Uncertainty) -> np.ndarray | None:
         return None if known.error is None else known.error[self._states]
 
-    def _overrule_by_impulse(
-        self, J1: np.ndarray, doubt: np.ndarray | float, signs: list[int], levels: list[int]
-    ) -> None:
+    def _impulsive(self, J1: np.ndarray, doubt: np.ndarray | float) -> Iterator[tuple[int, int]]:
+        """Forms that an impulse has beyond doubt, and their signs there."""
         impulse = self._over_z @ J1
         duration = np.max(np.abs(J1) / self._z_scale, initial=0.0)
         noise = self._absolute_z @ np.abs(J1) + self._z_floor * duration
         for i in np.flatnonzero(np.abs(impulse) > noise + doubt).tolist():
-            signs[i], levels[i] = (1 if impulse[i] > 0.0 else -1), 0
+            yield i, 1 if impulse[i] > 0.0 else -1
 
 
 def _surfaces(
@@ -614,13 +643,13 @@ class CandidateTest:
             )
         except Inadmissible as error:
             return Verdict(mode, None, (), error.with_traceback(None))
-        J1, moved = None, None
+        J1, J2, moved = None, None, None
         if values.jumped:
-            J1 = values.J1
+            J1, J2 = values.J1, second_impulse(self._model, values, instant)
             moved = carried(self._model, tables.data, instant.z_minus, instant.xi, known)
         if values.removed is not None:
             known = known.after(values)
-        signs, levels = tables.guards.signs(values.y, known, J1, moved)
+        signs, levels = tables.guards.signs(values.y, known, J1, moved, J2)
         if instant.crossed is not None and 0 in signs and not values.jumped:
             crossed = instant.crossed()
             if crossed is not None and crossed[0] == mode:
