@@ -163,7 +163,7 @@ def rows_by_small_steps(m: np.ndarray, F: np.ndarray, e: np.ndarray, v0: float, 
     return x
 
 
-@pytest.mark.parametrize("method", ["implicit", "explicit"])
+@pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
     [

@@ -13,7 +13,7 @@ Third derivatives are rounding noise and are not consulted.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -234,6 +234,8 @@ class Carried(NamedTuple):
     """How far the impulse (n, ...) does."""
     rounded: np.ndarray
     """What rounding of each constraint makes of it (n, k)."""
+    removed: np.ndarray
+    """How far the part of defects that is rounding may have moved the selected states; the rest moves with left limits."""
 
 
 def carried(
@@ -249,8 +251,9 @@ def carried(
     moves = (data.constraints @ motion).T
     y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
     J1 = data.impulse @ moves.T
-    rounded = data.impulse * _rounded(data, z_minus, xi, known)
-    return Carried(np.concatenate([data.T @ y, y[k:]]), J1, rounded)
+    rounded = _rounded(data, z_minus, xi, known)
+    removed = np.abs(data.jump) @ np.minimum(np.abs(residual), rounded)
+    return Carried(np.concatenate([data.T @ y, y[k:]]), J1, data.impulse * rounded, removed)
 
 
 # -- signs --------------------------------------------------------------------------------------------------------------
@@ -633,22 +636,16 @@ class CandidateTest:
         try:
             tables = self.known.get(mode) or self.tables(self._modes(mode))
             known = instant.known
-            values = restart(
-                self._model,
-                tables.data,
-                instant.z_minus,
-                instant.xi,
-                instant.reinits,
-                known,
-            )
+            values = restart(self._model, tables.data, instant.z_minus, instant.xi, instant.reinits, known)
         except Inadmissible as error:
             return Verdict(mode, None, (), error.with_traceback(None))
         J1, J2, moved = None, None, None
         if values.jumped:
             J1, J2 = values.J1, second_impulse(self._model, values, instant)
+        if values.jumped or values.removed is not None:
             moved = carried(self._model, tables.data, instant.z_minus, instant.xi, known)
         if values.removed is not None:
-            known = known.after(values)
+            known = known.after(values if moved is None else replace(values, removed=moved.removed))
         signs, levels = tables.guards.signs(values.y, known, J1, moved, J2)
         if instant.crossed is not None and 0 in signs and not values.jumped:
             crossed = instant.crossed()
