@@ -263,12 +263,13 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
     )
     require(run, _nonlinear(run.tangents, mode, at, size, steps.motion.constants), t)
-    over, largest = data.states, np.concatenate([size[data.states], np.abs(at.xi)])
+    over = data.states
     # Rounded coefficients move what steps follow as they move closed forms, whether anything is watched or not.
-    linear = core.system is None and not run.reduced.nonlinear
-    if motion is not None or (linear and may_drift(data, largest, length)):
-        part = run.method.tolerances.rtol
-        require(run, drifting(data, run.tables.flow, largest, length, part), t)
+    if core.system is None and not run.reduced.nonlinear:
+        largest = np.concatenate([size[over], np.abs(at.xi)])
+        if motion is not None or may_drift(data, largest, length):
+            part = run.method.tolerances.rtol
+            require(run, drifting(data, run.tables.flow, largest, length, part), t)
     if rows_held is None:
         return
     point = np.concatenate([at.z[over], at.xi])
