@@ -1,9 +1,9 @@
-"""Flows of states that follow quickly, without the rounding of these states.
+"""States that follow quickly, read from the slopes of steps.
 
-A rate amplifies the rounding of its state by the inverse of a time constant, and so does a flow through a small loss: rounding of
-10 V is 2 uA over 1 nOhm, for as long as a segment lasts. Where rates are known better than from the states (see `slope_reading`)
-quick states are eliminated: they are where their rates are these, and everything else follows from there. Which states these are
-decides nothing but rounding, for all values hold together.
+A rate amplifies the error of its state by the inverse of a time constant, and so does a flow through a small loss: rounding of
+10 V is 2 uA over 1 nOhm, and the tolerance of a step 100 A, for as long as a segment lasts. The slope of a step is off by that
+error over the length of the step alone, and its integral is what the state moves. So where a step is longer than a time constant
+its slope is what is known: the state is where its rate is that slope, and everything else follows from there.
 """
 
 from __future__ import annotations

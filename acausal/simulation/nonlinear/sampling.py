@@ -9,7 +9,6 @@ import numpy as np
 from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
 from .newton import NewtonFailure, solutions, undamped_many
-from .slope_reading import SlopeReading
 from .state_selection import Selection
 from .steps import Accepted, Steps
 
@@ -41,26 +40,24 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Core unknowns, their time derivatives, and sources at times ``hs`` (k,) of a segment, one row for each."""
     system, q = steps.motion.system, len(steps.begin.xi)
-    if not reads_slopes(steps):
-        v0, v1 = sampled_jets(steps, hs)
-        return v0 @ system.z_of.T, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
-    stacked = steps.in_arrays(Stacked)
-    of = np.searchsorted(stacked.ends, hs)
-    z, slopes = np.empty((2, len(hs), system.z_of.shape[0]))
-    read = np.flatnonzero(stacked.quick[of])
-    rest = np.setdiff1d(np.arange(len(hs)), read)
-    v0, v1 = sampled_jets(steps, hs[rest])
-    z[rest], slopes[rest] = v0 @ system.z_of.T, v1 @ system.z_of.T
-    for number in np.unique(stacked.stack_of[of[read]]).tolist():
-        at = read[stacked.stack_of[of[read]] == number]
-        batch = _Batch(steps, stacked.stacks[number], of[at], stacked.place[of[at]], hs[at])
-        z[at], slopes[at] = batch.unknowns()
-    return z, slopes, steps.motion.sources.sample(hs)
+    v0, v1 = sampled_jets(steps, hs)
+    z = v0 @ system.z_of.T
+    states = system.quick if reads_slopes(steps) else None
+    if states is not None:
+        stacked = steps.in_arrays(Stacked)
+        of = np.searchsorted(stacked.ends, hs)
+        (stack,), quick = stacked.stacks, stacked.quick[of]
+        for count in np.unique(quick[quick > 0]).tolist():
+            at = np.flatnonzero(quick == count)
+            found = states.read(count, stack.rates(of[at], hs[at]), v0[at])
+            z[at], v1[at, : system.nx] = found[:, : z.shape[1]], found[:, z.shape[1] :]
+    return z, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
 
 
 def reads_slopes(steps: Steps) -> bool:
     """Whether states are quick in some of the steps."""
-    if not steps.motion.batched or not steps.motion.system.nx:
+    motion = steps.motion
+    if not motion.batched or motion.system.quick is None:
         return False
     return bool(steps.in_arrays(Stacked).quick.any())
 
@@ -115,6 +112,9 @@ class Stacked:
         accepted = steps.accepted
         self.count = len(accepted)
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
+        quick, lengths = steps.motion.system.quick, np.array([a.step.t1 - a.step.t0 for a in accepted])
+        self.quick = np.zeros(self.count, np.int64) if quick is None else quick.counts(lengths)
+        """How many states are quick in each."""
         groups: dict[bytes, list[int]] = {}
         for k, a in enumerate(accepted):
             groups.setdefault(a.selection.states.tobytes(), []).append(k)
@@ -122,16 +122,6 @@ class Stacked:
         self.stack_of, self.place = np.empty(self.count, np.int64), np.empty(self.count, np.int64)
         for number, numbers in enumerate(groups.values()):
             self.stack_of[numbers], self.place[numbers] = number, np.arange(len(numbers))
-        self.lengths = np.array([a.step.t1 - a.step.t0 for a in accepted])
-        self.quick = np.zeros(self.count, bool)
-        """Which of them are longer than a time constant."""
-        for stack, numbers in zip(self.stacks, groups.values(), strict=True):
-            rates = [
-                stack.reading.fastest(np.array([p.y for p in places]), np.array([p.xi for p in places]))
-                for places in zip(*((accepted[k].begin, accepted[k].end) for k in numbers), strict=True)
-            ]
-            self.quick[numbers] = self.lengths[numbers] * np.max(rates, axis=0) > 1.0
-        self.quick[[a.bridge is not None for a in accepted]] = False
 
 
 class _Many:
@@ -163,8 +153,6 @@ class Stack:
         self.selection: Selection = accepted[0].selection
         self._states = _Many([a.step for a in accepted])
         self._course = _Many([steps.course(a) for a in accepted])
-        motion, chosen = steps.motion, self.selection
-        self.reading = SlopeReading(motion.system, motion.constants, chosen.states, chosen.dependent)
 
     def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and what is solved is near."""
@@ -183,7 +171,7 @@ class _Batch:
     def __init__(self, steps: Steps, stack: Stack, of: np.ndarray, place: np.ndarray, hs: np.ndarray) -> None:
         self.steps, self.of, self.hs, self.accepted = steps, of, hs, steps.accepted
         self.motion, self.system = steps.motion, steps.motion.system
-        self.stack, self.place, self.solved = stack, place, stack.selection.dependent
+        self.solved = stack.selection.dependent
         self.xi = steps.motion.sources.sample(hs)
         self.y = stack.guess(place, hs)
         self.y_t: dict[int, np.ndarray] = {}
@@ -200,30 +188,6 @@ class _Batch:
         if len(system.algebraic):
             v1[:, len(system.mode.states) + system.algebraic] = self._open_rates(rates)
         return v0, v1
-
-    def unknowns(self) -> tuple[np.ndarray, np.ndarray]:
-        """Core unknowns and their time derivatives where states are as quick as the slopes of their steps tell."""
-        system, stack = self.system, self.stack
-        if len(self.solved) + system.m:
-            self._solve()
-        lengths = self.steps.in_arrays(Stacked).lengths[self.of]
-        y, slopes, found = stack.reading.corrected(self.y, self.xi, stack.rates(self.place, self.hs), lengths)
-        self.y[found] = y[found]
-        rates = self.y @ system.rate_of_both.T + self.xi @ system.rate_of_sources.T
-        rates[np.ix_(found, stack.selection.states)] = slopes[found]
-        z = (self.y @ system.v0.y.T + self.xi @ system.v0.xi.T) @ system.z_of.T
-        v1 = self.y @ system.v1.y.T + self.xi @ system.v1.xi.T
-        if system.quick is not None:
-            counts = np.where(found, system.quick.counts(lengths), 0)
-            for count in np.unique(counts[counts > 0]).tolist():
-                at = np.flatnonzero(counts == count)
-                known = system.quick.read(count, rates[at], np.hstack([self.y[at], self.xi[at]]))
-                z[at], rates[at] = np.split(known, [z.shape[1]], axis=1)
-        ns = len(system.mode.states)
-        v1[:, :ns] = rates[:, :ns]
-        if len(system.algebraic):
-            v1[:, ns + system.algebraic] = self._open_rates(rates)
-        return z, v1 @ system.z_of.T
 
     def _solve(self) -> None:
         """Solved coordinates and open unknowns of all points."""
