@@ -49,7 +49,6 @@ def row(e: float, v: list[float], **options: object) -> Result:
     return simulate(assembled(*ties, **parts), 2.0, **options)
 
 
-@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("n", [3, 5, 7])
 def test_newtons_cradle(n: int, method: str) -> None:
@@ -231,7 +230,6 @@ def test_rigidly_coupled_masses_rebound_as_one(method: str) -> None:
     assert balance(result) < 1e-9
 
 
-@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_mass_that_starts_on_a_stop_and_moves_into_it(method: str, e: float) -> None:
@@ -306,7 +304,6 @@ class Settling(Dropped):
         yield Impact(self.h, self.f, restitution=self.e)
 
 
-@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("height", [1e-6, 1.0])
 def test_the_length_of_a_run_does_not_say_when_a_ball_rests(height: float, method: str) -> None:

@@ -155,7 +155,6 @@ FINAL = {
 }
 
 
-@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("case", FINAL)
 def test_a_part_shared_on_sixty_levels_costs_once(case: str) -> None:
     built, final = FINAL[case]
@@ -292,7 +291,7 @@ class Held(Component):
 class Chain(Component):
     """Tables in a row: each gives the next one the difference to the one before."""
 
-    count = 200
+    count = 400
 
     def build(self) -> None:
         self.c = [Held() for _ in range(self.count)]
@@ -319,8 +318,8 @@ def test_parts_with_a_table_share_its_data_and_the_flow_of_their_pieces(
             np.concatenate([[0.8], x[:-1]]) - x - np.interp(x, [-1.0, 0.0, 0.5, 2.0], [-3.0, 0.0, 0.5, 3.0])
         )
 
-    exact = solve_ivp(slope, (0.0, 0.6), np.ones(200), rtol=1e-10, atol=1e-12).y[:, -1]
-    np.testing.assert_allclose([result[f"c[{k}].x"].final for k in range(200)], exact, atol=2e-6)
+    exact = solve_ivp(slope, (0.0, 0.6), np.ones(400), rtol=1e-10, atol=1e-12).y[:, -1]
+    np.testing.assert_allclose([result[f"c[{k}].x"].final for k in range(400)], exact, atol=2e-6)
     assert len(result.events) > 2
     assert len(tables) == len({id(node) for node in tables})
     assert len(flows) == 1
@@ -378,7 +377,6 @@ ARGUMENTS = {
 WAYS = [*((a, "exact") for a in ARGUMENTS), ("to and fro", "integrated"), ("by jumps", "integrated")]
 
 
-@pytest.mark.sweep(every=5)
 @pytest.mark.parametrize(("argument", "method"), WAYS)
 @pytest.mark.parametrize("course", COURSES)
 def test_a_table_over_time_is_what_it_says_between_and_at_its_points(

@@ -142,7 +142,6 @@ def turned(phi: float, w: float) -> Any:
     return pytest.approx([phi, w, cos(phi), sin(phi), -w * sin(phi), w * cos(phi)], abs=1e-13)
 
 
-@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("phi", [0.0, 0.5, 2.0, -3.0])
 @pytest.mark.parametrize("w", [0.0, -7.0])
 def test_a_pendulum_starts_as_its_hinge_says(phi: float, w: float) -> None:
@@ -203,7 +202,6 @@ class Guessed(Linkage):
         self.rocker = Revolute(phi=self.rocker_at)
 
 
-@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize("off", [-0.3, 0.2])
 @pytest.mark.parametrize("massless", [True, False], ids=["rod", "body"])
@@ -254,7 +252,6 @@ class Balanced(Component):
         yield connect(self.rod.frame_b, self.bob.frame_a)
 
 
-@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("end", [0.001, 0.1, 0.3, 0.5, 0.7, 1.0, 8.0])
 def test_a_start_does_not_depend_on_the_end(end: float) -> None:
     result = compile_model(Balanced()).simulate(end, rtol=1e-3, initial={"hinge.phi": 1e-4})
