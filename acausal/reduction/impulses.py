@@ -78,7 +78,8 @@ def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tupl
 def next_order(model: AffineModel, data: ModeData, J1: np.ndarray) -> np.ndarray:
     """The impulses of second order J2 (n, c) behind impulses J1 (n, c): ``E J1 + A J2 = 0`` and ``E J2 = 0``."""
     rows = model.rows(data.mode)
-    chain, given = np.vstack([rows.A, rows.E]), np.vstack([-rows.E @ J1, np.zeros(J1.shape)])
+    moved = rows.E @ J1
+    chain, given = np.vstack([rows.A, rows.E]), np.vstack([-moved, np.zeros_like(moved)])
     # Rows and columns at their scales: equations of different units share a model.
     scaled = chain * data.balance.z
     size = np.abs(scaled).max(axis=1, keepdims=True)

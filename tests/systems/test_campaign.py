@@ -142,7 +142,7 @@ def test_models_with_nonlinear_parts_run_right(name: str, seeds: tuple[int, ...]
     family = FAMILIES[name]
     for seed in seeds:
         verdict = family.run(family.describe(seed), method)
-        assert verdict.outcome == "right", (seed, verdict.why)
+        assert verdict.outcome in RUN[method], (seed, verdict.why)
 
 
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
