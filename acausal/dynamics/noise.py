@@ -56,11 +56,11 @@ class Uncertainty(NamedTuple):
         late = LOCATED * math.ulp(t)
         return cls(late, sources=None if rates is None else late * np.abs(rates))
 
-    def after(self, restart: Restart) -> Uncertainty:
-        """The same behind a restart: what it has removed of a defect is as little known as the defect was."""
+    def after(self, restart: Restart, removed: np.ndarray | None) -> Uncertainty:
+        """The same behind a restart: what it has ``removed`` of defects is as little known as the defects were."""
         error = np.zeros(len(restart.z)) if self.error is None else self.error.copy()
-        if restart.removed is not None:
-            error[restart.data.states] += restart.removed
+        if removed is not None:
+            error[restart.data.states] += removed
         return self._replace(error=error)
 
     def part(self, which: np.ndarray, sources: np.ndarray, n: int) -> Uncertainty:

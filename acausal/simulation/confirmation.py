@@ -28,7 +28,7 @@ from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.collisions import Stage
 from .instants.discrete import Outcome
-from .instants.transition import ModeTables, explained
+from .instants.transition import LeftLimits, ModeTables
 from .nonlinear.accuracy import rates_from
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents
@@ -143,7 +143,11 @@ def _parts_of_jump(stage: Stage, known: Uncertainty) -> tuple[np.ndarray, np.nda
     k, of, size = len(data.states), data.constraints, np.abs(data.impulse)
     defects = np.abs(of) @ np.abs(np.concatenate([stage.z_before, stage.y_after[k:]]))
     jumps = np.abs(data.T[:, :k]) @ (np.abs(data.jump) @ defects)
-    return ends + jumps, J1 + size @ defects, size @ explained(data, stage.z_before, stage.y_after[k:], known)
+    return (
+        ends + jumps,
+        J1 + size @ defects,
+        size @ LeftLimits(data, stage.z_before, stage.y_after[k:], known).explained,
+    )
 
 
 def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, restart: Restart) -> None:

@@ -58,7 +58,7 @@ from .instants.impulse_policy import interruption
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted
 from .instants.search import NoConsistentMode
-from .instants.transition import Choice, Instant, carried
+from .instants.transition import Choice, Instant, LeftLimits
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator
 from .run import Run
@@ -396,17 +396,18 @@ class Loop(Run):
         # What an impulse decided need not hold after it.
         self.enter(restart, choice.signs if restart is choice.restart and not restart.jumped else None)
         if restart.jumped:  # What moves slower then is known no better.
-            moved = None
-            if self.numerical and not parts:
-                moved = carried(self.core.model, restart.data, z_minus, xi, known)
+            moved, data = None, restart.data
+            # Large models choose no other states.
+            if self.numerical and not parts and isinstance(data, ModeData):
+                moved = LeftLimits(data, z_minus, xi, known).carried()
             elif not self.numerical:
                 # While rounding leaves the time of an impact open, what touches moves together: no distance changes.
                 known = known._replace(shift=None)
-            known = known.after(restart)
+            known = known.after(restart, restart.removed)
             state.error, state.shift = (known.each, None) if moved is None else (known.error, moved.point)
             state.late = 0.0 if moved is None else state.late
         elif restart.removed is not None:
-            state.error = known.after(restart).error
+            state.error = known.after(restart, restart.removed).error
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped

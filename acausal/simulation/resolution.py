@@ -6,7 +6,7 @@ import numpy as np
 
 from ..dynamics.closed_form import Trajectory
 from ..reduction.affine import AffineModel, Inadmissible, ModeData
-from .instants.transition import restart as entered
+from .instants.transition import LeftLimits, restart
 from .numeric import NumericCore
 from .self_check import RESOLVED, WHERE, Held, Violation, covered, unseen, worst
 
@@ -95,7 +95,7 @@ def _apart(
     z, states = y @ data.T.T, np.flatnonzero(core.model.differentiated)
     try:
         other = core.mode(tuple(branches))
-        begin = entered(core.model, other, z[0], y[0, len(data.states) :])
+        begin = restart(core.model, LeftLimits(other, z[0], y[0, len(data.states) :]))
     except Inadmissible:
         return None
     moved = core.tables(other).flow.start(begin.y).sample(times - times[0]) @ other.T.T

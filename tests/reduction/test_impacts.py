@@ -6,7 +6,7 @@ import pytest
 from acausal.reduction.affine import AffineModel, Mode, Restart
 from acausal.reduction.impacts import fastest, lost_energy, rest_speeds, touching_contacts
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.transition import restart
+from acausal.simulation.instants.transition import LeftLimits, restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])
@@ -27,12 +27,12 @@ def enter(
 ) -> tuple[Restart, float]:
     """Restart in ``mode`` and the energy lost by it."""
     old, data = reduce_mode(model, before), reduce_mode(model, mode)
-    after = restart(model, data, left, xi)
+    after = restart(model, LeftLimits(data, left, xi))
     return after, float(lost_energy(model, old, data, left, after.z, after.J1, xi).sum())
 
 
 def consistent(model: AffineModel, mode: Mode, **values: float) -> np.ndarray:
-    return restart(model, reduce_mode(model, mode), at(model, **values), ONE).z
+    return restart(model, LeftLimits(reduce_mode(model, mode), at(model, **values), ONE)).z
 
 
 def test_response_to_an_impulse_in_an_open_contact() -> None:
@@ -44,7 +44,7 @@ def test_response_to_an_impulse_in_an_open_contact() -> None:
     y = np.concatenate([left[free.states], ONE])
     assert contacts.speeds(y) == pytest.approx([-3.0], rel=1e-15)
     p = 2.0 * 5.7
-    after = restart(model, free, left, ONE).y + np.append(contacts.jump[:, 0], 0.0) * p
+    after = restart(model, LeftLimits(free, left, ONE)).y + np.append(contacts.jump[:, 0], 0.0) * p
     final = free.T @ after
     assert (final[0], final[1]) == pytest.approx((0.0, 2.7), rel=1e-15)
     assert contacts.impulse[2, 0] == 1.0

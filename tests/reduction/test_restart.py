@@ -8,7 +8,7 @@ import pytest
 from acausal.dynamics.noise import Uncertainty
 from acausal.reduction.affine import AffineModel, Inadmissible
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.transition import CandidateTest, Instant, restart
+from acausal.simulation.instants.transition import CandidateTest, Instant, LeftLimits, restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])
@@ -19,7 +19,7 @@ def index(model: AffineModel, name: str) -> int:
 
 
 def consistent(model: AffineModel, mode: tuple[int, ...], **values: float) -> np.ndarray:
-    return restart(model, reduce_mode(model, mode), at(model, **values), ONE).z
+    return restart(model, LeftLimits(reduce_mode(model, mode), at(model, **values), ONE)).z
 
 
 def two_capacitors() -> AffineModel:
@@ -33,7 +33,7 @@ def two_capacitors() -> AffineModel:
 def test_two_capacitors_share_their_charge() -> None:
     model = two_capacitors()
     left = consistent(model, (0,), u_c1=10.0)
-    after = restart(model, reduce_mode(model, (1,)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), left, ONE))
     assert after.jumped
     for name in ("u.c1", "u.c2", "v.a", "v.b"):
         assert value(model, after.z, name) == pytest.approx(2.5, abs=1e-14)
@@ -45,7 +45,7 @@ def test_two_capacitors_share_their_charge() -> None:
 def test_equal_capacitors_are_joined_without_a_jump() -> None:
     model = two_capacitors()
     left = consistent(model, (0,), u_c1=10.0 / 3.0, u_c2=10.0 / 3.0)
-    after = restart(model, reduce_mode(model, (1,)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), left, ONE))
     assert not after.jumped
     assert not after.J1.any()
     assert value(model, after.z, "u.c1") == value(model, after.z, "u.c2") == 10.0 / 3.0
@@ -70,7 +70,7 @@ def test_a_jump_within_what_is_uncertain_is_no_impulse_but_keeps_the_charge(
     rounding[at_voltages], way[at_voltages] = error, moved
     for part, jumped in ((0.2, False), (0.5, False), (2.5, True)):
         left = consistent(model, (0,), u_c1=10.0 + part * largest, u_c2=10.0)
-        after = restart(model, closed, left, ONE, known=Uncertainty(0.5, rounding, lambda: 2.0 * way))
+        after = restart(model, LeftLimits(closed, left, ONE, Uncertainty(0.5, rounding, lambda: 2.0 * way)))
         assert (after.jumped, bool(after.J1.any())) == (jumped, jumped)
         first = left[index(model, "u.c1")]
         if first - 10.0 > 2e-13:
@@ -129,7 +129,7 @@ def test_what_a_sign_test_cannot_tell_from_zero_closes_without_an_impulse(
     for gap in (0.0, *(far * 10.0**k for k in range(-18, 0))):
         left = consistent(model, (0,), u_1=far + gap, u_2=gap)
         decided.append(test((0,), Instant(known, left, ONE, (-1,))).violations == ((1, 0, 1),))
-        closed = restart(model, reduce_mode(model, (1,)), left, ONE, known=known)
+        closed = restart(model, LeftLimits(reduce_mode(model, (1,)), left, ONE, known))
         jumped.append(closed.jumped)
         assert abs(value(model, closed.z, "u.2")) <= 1e-15 * far or not gap
     assert all(sure or not sudden for sure, sudden in zip(decided, jumped, strict=True))
@@ -141,7 +141,7 @@ def test_what_a_sign_test_cannot_tell_from_zero_closes_without_an_impulse(
 def test_the_threshold_of_a_jump_follows_the_values() -> None:
     model = two_capacitors()
     left = at(model, u_c1=1e9 * (1.0 + 1e-15), u_c2=1e9)
-    assert not restart(model, reduce_mode(model, (1,)), left, ONE).jumped
+    assert not restart(model, LeftLimits(reduce_mode(model, (1,)), left, ONE)).jumped
 
 
 def test_cut_set_of_inductors_conserves_its_flux() -> None:
@@ -153,7 +153,7 @@ def test_cut_set_of_inductors_conserves_its_flux() -> None:
     circuit.SW("s", "b", "0")
     model = circuit.build()
     left = consistent(model, (1,), i_l1=8.0, i_l2=0.0)
-    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (0,)), left, ONE))
     for name in ("i.l1", "i.l2"):
         assert value(model, after.z, name) == pytest.approx(2.0, rel=1e-15)
     assert value(model, after.J1, "u.l1") == pytest.approx(-6e-3, rel=1e-15)
@@ -167,7 +167,7 @@ def test_an_interrupted_inductor_hands_its_flux_to_the_switch() -> None:
     circuit.SW("s", "b", "0")
     model = circuit.build()
     left = consistent(model, (1,), i_l=4.32)
-    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (0,)), left, ONE))
     assert value(model, after.z, "i.l") == 0.0
     assert value(model, after.J1, "u.s") == pytest.approx(4.32e-3, rel=1e-15)
 
@@ -180,7 +180,7 @@ def test_parallel_switches_share_the_impulse() -> None:
     circuit.SW("s2", "a", "b")
     model = circuit.build()
     left = consistent(model, (0, 0), u_c1=8.0)
-    after = restart(model, reduce_mode(model, (1, 1)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (1, 1)), left, ONE))
     assert [value(model, after.J1, f"i.s{k}") for k in (1, 2)] == [2.0, 2.0]
 
 
@@ -192,8 +192,8 @@ def test_capacitor_follows_the_source_it_is_switched_to() -> None:
     circuit.C("c", "b", "0", 2e-3)
     model = circuit.build()
     xi = np.array([1.0, 0.6, 0.8])
-    left = restart(model, reduce_mode(model, (0,)), at(model, u_c=-1.0), xi).z
-    after = restart(model, reduce_mode(model, (1,)), left, xi)
+    left = restart(model, LeftLimits(reduce_mode(model, (0,)), at(model, u_c=-1.0), xi)).z
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), left, xi))
     assert value(model, after.z, "u.c") == pytest.approx(1.8, rel=1e-15)
     assert value(model, after.z, "i.c") == pytest.approx(2e-3 * 3.0 * 80.0, rel=1e-15)
     assert value(model, after.J1, "i.s") == pytest.approx(2e-3 * 2.8, rel=1e-15)
@@ -207,8 +207,8 @@ def test_contradictory_sources_are_refused_by_name() -> None:
     model = circuit.build()
     data = reduce_mode(model, (1,))
     with pytest.raises(Inadmissible, match=r"contradictory sources: .*s"):
-        restart(model, data, np.zeros(model.n), np.array([1.0, 0.0, 1.0]))
-    assert not restart(model, data, np.zeros(model.n), np.array([1.0, 0.0, 0.0])).jumped
+        restart(model, LeftLimits(data, np.zeros(model.n), np.array([1.0, 0.0, 1.0])))
+    assert not restart(model, LeftLimits(data, np.zeros(model.n), np.array([1.0, 0.0, 0.0]))).jumped
 
 
 def joined(m1: float, m2: float) -> AffineModel:
@@ -223,7 +223,7 @@ def joined(m1: float, m2: float) -> AffineModel:
 
 def test_a_dog_clutch_conserves_angular_momentum() -> None:
     model = joined(2.0, 1.0)
-    after = restart(model, reduce_mode(model, (1,)), at(model, w1=10.0, w2=1.0), ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), at(model, w1=10.0, w2=1.0), ONE))
     assert after.z[:2].tolist() == [7.0, 7.0]
     assert after.J1[:2].tolist() == [0.0, 0.0]
     assert after.J1[2] == pytest.approx(6.0, rel=1e-15)
@@ -231,7 +231,7 @@ def test_a_dog_clutch_conserves_angular_momentum() -> None:
 
 def test_reinit_moves_joined_masses_together() -> None:
     model = joined(2.0, 1.0)
-    after = restart(model, reduce_mode(model, (1,)), at(model, w1=4.0, w2=4.0), ONE, [(0, 5.0)])
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), at(model, w1=4.0, w2=4.0), ONE), [(0, 5.0)])
     np.testing.assert_allclose(after.z[:2], 5.0, rtol=1e-15)
     assert after.jumped
     # The external impulse of 3 acts on the first mass; the clutch hands 1 on to the second.
@@ -243,11 +243,11 @@ def test_reinit_of_two_joined_masses_must_agree() -> None:
     closed = reduce_mode(model, (1,))
     start = at(model, w1=4.0, w2=4.0)
     with pytest.raises(Inadmissible, match="reinit: w"):
-        restart(model, closed, start, ONE, [(0, 5.0), (1, 6.0)])
+        restart(model, LeftLimits(closed, start, ONE), [(0, 5.0), (1, 6.0)])
     np.testing.assert_allclose(
-        restart(model, closed, start, ONE, [(0, 5.0), (1, 5.0)]).z[:2], 5.0, rtol=1e-15
+        restart(model, LeftLimits(closed, start, ONE), [(0, 5.0), (1, 5.0)]).z[:2], 5.0, rtol=1e-15
     )
-    free = restart(model, reduce_mode(model, (0,)), start, ONE, [(0, 5.0), (1, 6.0)])
+    free = restart(model, LeftLimits(reduce_mode(model, (0,)), start, ONE), [(0, 5.0), (1, 6.0)])
     assert free.z[:2].tolist() == [5.0, 6.0]
     assert not free.J1.any()
 
@@ -261,7 +261,7 @@ def test_reinit_with_mutual_inductance_leaves_the_partner_alone() -> None:
     builder.eq({"u1": 1.0, "i1": 1.0})
     builder.eq({"u2": 1.0, "i2": 1.0})
     model = builder.build()
-    after = restart(model, reduce_mode(model, ()), at(model, i1=1.0, i2=-2.0), ONE, [(0, 5.0)])
+    after = restart(model, LeftLimits(reduce_mode(model, ()), at(model, i1=1.0, i2=-2.0), ONE), [(0, 5.0)])
     assert after.z.tolist() == [5.0, -2.0, -5.0, 2.0]
     assert not after.J1.any()
 
@@ -273,8 +273,8 @@ def test_reinit_against_a_constraint_is_refused() -> None:
     model = circuit.build()
     data = reduce_mode(model, ())
     with pytest.raises(Inadmissible, match=r"reinit: u\.c"):
-        restart(model, data, at(model, u_c=3.0), ONE, [(index(model, "u.c"), 1.0)])
-    kept = restart(model, data, at(model, u_c=3.0), ONE, [(index(model, "u.c"), 3.0)])
+        restart(model, LeftLimits(data, at(model, u_c=3.0), ONE), [(index(model, "u.c"), 1.0)])
+    kept = restart(model, LeftLimits(data, at(model, u_c=3.0), ONE), [(index(model, "u.c"), 3.0)])
     assert not kept.jumped
 
 
@@ -292,7 +292,7 @@ def test_fully_coupled_inductors_hand_the_flux_over() -> None:
     circuit.switch("s", "us", "i1")
     model = circuit.build()
     left = consistent(model, (1,), im=2.0)
-    after = restart(model, reduce_mode(model, (0,)), left, ONE)
+    after = restart(model, LeftLimits(reduce_mode(model, (0,)), left, ONE))
     assert not after.jumped
     assert value(model, after.z, "im") == 2.0
     assert value(model, after.z, "i2") == pytest.approx(2.0 / ratio, rel=1e-15)
@@ -307,10 +307,10 @@ def test_a_hard_stop_projects_position_and_speed() -> None:
     builder.impact("floor", "h", "f", e=0.0)
     model = builder.build()
     contact = reduce_mode(model, (1,))
-    after = restart(model, contact, at(model, h=0.0, v=-3.0), ONE)
+    after = restart(model, LeftLimits(contact, at(model, h=0.0, v=-3.0), ONE))
     assert after.z.tolist() == [0.0, 0.0, 19.62]
     assert after.J1.tolist() == [0.0, 0.0, 6.0]
-    pushed = restart(model, contact, at(model, h=-1e-3, v=-3.0), ONE)
+    pushed = restart(model, LeftLimits(contact, at(model, h=-1e-3, v=-3.0), ONE))
     assert pushed.z.tolist() == [0.0, 0.0, 19.62]
     assert pushed.J1[0] == 0.0
     assert pushed.J1[1] == pytest.approx(1e-3, rel=1e-15)
@@ -348,7 +348,7 @@ def test_random_networks_obey_their_equations_and_conserve(seed: int) -> None:
         residual[:, k:] += rows.B
         np.testing.assert_allclose(residual, 0.0, atol=1e-12 * (1.0 + np.abs(data.Ay).max()))
         left = np.where(model.differentiated, random.normal(size=model.n), 0.0)
-        after = restart(model, data, left, ONE)
+        after = restart(model, LeftLimits(data, left, ONE))
         np.testing.assert_allclose(rows.E @ (after.z - left) + rows.A @ after.J1, 0.0, atol=1e-11)
         np.testing.assert_allclose(rows.E @ after.J1, 0.0, atol=1e-11)
         np.testing.assert_allclose(data.constraints @ np.concatenate([after.z, ONE]), 0.0, atol=1e-12)

@@ -96,7 +96,7 @@ def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.Monke
         if triggers == ():  # the first instant
             return choice
         model, data = chooser._model, chooser.test.known[mode].data
-        return replace(choice, restart=transition.restart(model, data, instant.z_minus, instant.xi))
+        return replace(choice, restart=transition.restart(model, instant.limits(data)))
 
     monkeypatch.setattr(Hints, "next_mode", kept)
     error = refused(pulsed(), 5e-3)
@@ -150,9 +150,9 @@ def test_a_crossing_that_is_missed_by_a_nonlinear_model_is_found(monkeypatch: py
 def spoil_restart(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     right = transition.restart
 
-    def spoiled(model: Any, data: Any, z_minus: Any, *rest: Any) -> Restart:
-        found = right(model, data, z_minus, *rest)
-        return change(found, z_minus) if found.jumped else found
+    def spoiled(model: Any, entry: Any, *reinits: Any) -> Restart:
+        found = right(model, entry, *reinits)
+        return change(found, entry.z_minus) if found.jumped else found
 
     monkeypatch.setattr(transition, "restart", spoiled)
 

@@ -356,7 +356,9 @@ def _work(
 
 
 UNIT = 2.0**-50
-"""Rounding of a derivative in units of the fastest rate: what a few terms of double precision leave."""
+"""Rounding of what a few terms of double precision leave."""
+SUMS = 1e-14
+"""Part of the largest state by which a closed form is off, some fifty roundings: of its derivative, by units of the fastest rate."""
 ABSOLUTE = 1e-2
 """Absolute tolerance of integration by default, in units of the relative one."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -393,7 +395,7 @@ def _integral_defects(
         size[c[0]] = max(size.get(c[0], 0.0), reach)
     for a, b in spans[:50]:
         t0, h = a + 0.6 * (b - a), 0.05 * (b - a)
-        rounding = 1e-13 + (UNIT * h / time_constant(result, t0) if limit <= EXACT else 0.0)
+        rounding = 1e-13 + (SUMS * h / time_constant(result, t0) if limit <= EXACT else 0.0)
         rest = nothing(case, result, t0) if limit <= EXACT else 0.0
         x = {c: read(case, result, c, np.array([t0, t0 + h])) for c in case.states}
         swings = _swings(case, {c: float(v[0]) for c, v in x.items()}, inertias)

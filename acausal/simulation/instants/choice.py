@@ -16,6 +16,7 @@ from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
 from .search import Choice, NoConsistentMode
+from .transition import LeftLimits
 from .transition import restart as entered
 
 WAY_POINTS = (6, 12, 24, 48, 96)
@@ -99,7 +100,7 @@ def restarted(
     """
 
     def enter(present: Mode) -> Choice:
-        return Choice(entered(lin.core.model, lin.core.mode(present), begin[0], xi, (), known), ())
+        return Choice(entered(lin.core.model, LeftLimits(lin.core.mode(present), begin[0], xi, known)), ())
 
     if not lin.base.reduced.nonlinear:
         return enter(mode).restart

@@ -13,15 +13,16 @@ Third derivatives are rounding noise and are not consulted.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...dynamics.closed_form import AffineFlow
 from ...dynamics.noise import CERTAIN, Uncertainty, shifted
 from ...dynamics.scan import FlowWatch
+from ...dynamics.surfaces import lexicographic
 from ...reduction.affine import (
     CONTRADICTING,
     AffineModel,
@@ -46,6 +47,7 @@ VALUE = 1
 """The level of values."""
 _ZERO = 4
 _CONFLICT = 1e-9
+_NONE = np.zeros(0)
 MOST_SITUATIONS = 4096
 """Situations of one mode of which is kept what follows from them."""
 MOST_HINTS = 65536
@@ -57,30 +59,74 @@ Crossed = tuple[Mode, tuple[int, int, int]]
 # -- restart ------------------------------------------------------------------------------------------------------------
 
 
-def restart(
-    model: AffineModel,
-    data: ModeData,
-    z_minus: np.ndarray,
-    xi: np.ndarray,
-    reinits: Sequence[tuple[int, float]] = (),
-    known: Uncertainty = CERTAIN,
-) -> Restart:
-    """Consistent values in the candidate mode ``data``, with the conserved quantities kept.
+class LeftLimits:
+    """Left limits at which a mode is entered, and the defects of its constraints there.
 
     Parameters
     ----------
-    model : AffineModel
     data : ModeData
         The mode that is entered.
     z_minus : (n,) array
         Left limits of all variables.
     xi : (q,) array
         Sources at their right limit.
+    known : Uncertainty
+        Of the left limits. Where they may not be late they were given or solved for, and what is uncertain stays.
+
+    Attributes
+    ----------
+    residual : (k,) array
+        Defects of the constraints, zero where they are the rounding of their own terms.
+    rounded : (k,) array
+        Defects that rounding explains, of each constraint by itself.
+    moves : bool
+        Whether it leaves any: such a defect comes of how left limits move while the instant may be late, or is a jump.
+    """
+
+    __slots__ = ("data", "known", "moves", "residual", "rounded", "xi", "z_minus")
+
+    def __init__(
+        self, data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty = CERTAIN
+    ) -> None:
+        self.data, self.z_minus, self.xi, self.known = data, z_minus, xi, known
+        self.residual, self.rounded, self.moves = _NONE, _NONE, False
+        if not len(data.constraints):
+            return
+        z = np.concatenate((z_minus, xi))
+        self.residual = data.constraints.dot(z)
+        off = np.abs(self.residual)
+        self.residual[off <= ROUNDING * data.constraint_terms.dot(np.abs(z))] = 0.0
+        self.rounded = ROUNDING * data.constraint_sizes.dot(rounded_sizes(z, known.error))
+        self.moves = True in ((off > self.rounded) & (self.residual != 0.0)).tolist()
+
+    @property
+    def explained(self) -> np.ndarray:
+        """Defects (k,) up to which what is uncertain explains them.
+
+        What a sign test cannot tell from zero has to close without an impulse. Both count the same of a row, its own terms and
+        those that it was made of: the test reads a gap along the chain of parts in between, of which a constraint may have none
+        left.
+        """
+        n, rows = len(self.z_minus), self.data.constraints
+        return self.rounded + self.known.moving(rows[:, :n], rows[:, n:])
+
+    def carried(self) -> Carried | None:
+        """What a jump carries on of the motion of left limits; None where they do not move."""
+        k = len(self.data.states)
+        motion = self.known.motion(self.data.Ay[k:, k:] @ self.xi)
+        return None if motion is None else Carried(self, motion)
+
+
+def restart(model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int, float]] = ()) -> Restart:
+    """Consistent values in the mode that is entered, with the conserved quantities kept.
+
+    Parameters
+    ----------
+    model : AffineModel
+    limits : LeftLimits
     reinits : sequence of (int, float)
         Differentiated variables that take a value by an external impulse on their own conserved
         quantity; everything else is conserved.
-    known : Uncertainty
-        Of the left limits. Where they may not be late they were given or solved for, and what is uncertain stays.
 
     Returns
     -------
@@ -94,57 +140,30 @@ def restart(
     Inadmissible
         "contradictory sources", "reinit" (a constraint of the mode forbids the value) or "singular".
     """
+    data, xi = limits.data, limits.xi
     if len(data.admissible):
         require_admissible(model, data, xi)
     k = len(data.states)
     moved = False
     if reinits:
-        z_minus, moved = _reinitialised(model, data, z_minus, xi, reinits, known)
-    y = np.concatenate((z_minus[data.states], xi))
+        limits, moved = _reinitialised(model, limits, reinits)
+    y = np.concatenate((limits.z_minus[data.states], xi))
     J1 = removed = None
     if len(data.constraints):
-        residual, jumps = _residuals(data, z_minus, xi, known)
-        if True in jumps.tolist():
-            sudden = np.where(jumps, residual, 0.0)
+        residual = limits.residual
+        sudden = np.where(np.abs(residual) > limits.explained, residual, 0.0) if limits.moves else _NONE
+        if any(sudden.tolist()):
             y[:k] += data.jump @ sudden
             _require_met(model, data, sudden)
             J1 = data.impulse @ sudden
-            residual -= sudden
-        if known.rate is not None and any(residual.tolist()):
+            residual = residual - sudden
+        if limits.known.rate is not None and any(residual.tolist()):
             y[:k] += data.jump @ residual
             removed = np.abs(data.jump) @ np.abs(residual)
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
     return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped, removed)
-
-
-def _residuals(
-    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty
-) -> tuple[np.ndarray, np.ndarray]:
-    """Defects of the constraints, zero where they are rounding, and mask of those that no doubt about left limits explains."""
-    z = np.concatenate((z_minus, xi))
-    residual = data.constraints.dot(z)
-    off = np.abs(residual)
-    residual[off <= ROUNDING * data.constraint_terms.dot(np.abs(z))] = 0.0
-    if not any(residual.tolist()):
-        return residual, np.zeros(len(residual), bool)
-    return residual, (residual != 0.0) & (off > explained(data, z_minus, xi, known))
-
-
-def explained(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty) -> np.ndarray:
-    """Defects (k,) of the constraints up to which what is uncertain explains them.
-
-    What a sign test cannot tell from zero has to close without an impulse. Both count the same of a row, its own terms and those
-    that it was made of: the test reads a gap along the chain of parts in between, of which a constraint may have none left.
-    """
-    n, rows = len(z_minus), data.constraints
-    return _rounded(data, z_minus, xi, known) + known.moving(rows[:, :n], rows[:, n:])
-
-
-def _rounded(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty) -> np.ndarray:
-    """The part of it that is rounding, of each constraint by itself."""
-    return ROUNDING * data.constraint_sizes.dot(rounded_sizes(np.concatenate((z_minus, xi)), known.error))
 
 
 def rounded_sizes(point: np.ndarray, error: np.ndarray | None) -> np.ndarray:
@@ -170,17 +189,13 @@ def require_admissible(model: AffineModel, data: ModeData, xi: np.ndarray) -> No
 
 
 def _reinitialised(
-    model: AffineModel,
-    data: ModeData,
-    z_minus: np.ndarray,
-    xi: np.ndarray,
-    reinits: Sequence[tuple[int, float]],
-    known: Uncertainty,
-) -> tuple[np.ndarray, bool]:
+    model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int, float]]
+) -> tuple[LeftLimits, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
     An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.
     """
+    data, z_minus, xi = limits.data, limits.z_minus, limits.xi
     which = np.array([variable for variable, _ in reinits])
     wanted = np.array([value for _, value in reinits])
     k, scale = len(data.states), model.scale[which]
@@ -190,7 +205,7 @@ def _reinitialised(
     if len(data.constraints):
         sensitivity += data.jump @ data.constraints[:, which]
         # What no restart removes as rounding must not move a value that is held either.
-        start = start + data.jump @ _residuals(data, z_minus, xi, known)[0]
+        start = start + data.jump @ limits.residual
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
@@ -199,61 +214,59 @@ def _reinitialised(
         raise Inadmissible("reinit", lambda: (model.names[j] for j in which[missed].tolist()))
     shifted = np.array(z_minus, dtype=float)
     shifted[which] += shift * scale
-    return shifted, bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
+    moved = bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
+    return LeftLimits(data, shifted, xi, limits.known), moved
 
 
-def second_impulse(model: AffineModel, after: Restart, instant: Instant) -> np.ndarray | None:
+def second_impulse(model: AffineModel, after: Restart, limits: LeftLimits) -> np.ndarray | None:
     """The impulse of second order, the rate of one, behind that of a restart, and what rounding makes of it, (n, 1 + k).
 
     A force that moves positions at once is one. None where the restart moves no position by more than the rounding of all that
-    gaps may be summed from, or puts values in.
+    gaps may be summed from.
     """
     data, of = after.data, model.differentiated
-    if instant.reinits or not of[after.J1 != 0.0].any():
+    if not of[after.J1 != 0.0].any():
         return None
     rows, moves = model.rows(data.mode), np.where(of, np.abs(after.J1), 0.0)
     beyond = np.abs(rows.A) @ moves > ROUNDING * (np.abs(rows.E) @ model.sum_of_unit(np.abs(after.z)))
     if not beyond[rows.E.any(axis=1)].any():
         return None
     # All defects together: those of a chain may be beyond doubt in one row alone.
-    left = data, instant.z_minus, instant.xi, instant.known
-    first = data.impulse @ np.column_stack([_residuals(*left)[0], np.diag(explained(*left))])
+    first = data.impulse @ np.column_stack([limits.residual, np.diag(limits.explained)])
     return next_order(model, data, first)
 
 
-class Carried(NamedTuple):
+class Carried:
     """What a jump makes of the motion of left limits while the instant may be late.
 
     All of them move together, and so does what follows from them: what the jump makes of a speed that is known to half of it has
     the sign of that speed.
+
+    Attributes
+    ----------
+    y : (ny, ...) array
+        How far the states and sources move.
+    removed : (k,) array
+        How far the part of defects that is rounding may have moved the states; the rest moves with left limits.
     """
 
-    point: np.ndarray
-    """How far core unknowns and sources (n + q, ...) move."""
-    J1: np.ndarray
-    """How far the impulse (n, ...) does."""
-    rounded: np.ndarray
-    """What rounding of each constraint makes of it (n, k)."""
-    removed: np.ndarray
-    """How far the part of defects that is rounding may have moved the selected states; the rest moves with left limits."""
+    def __init__(self, limits: LeftLimits, motion: np.ndarray) -> None:
+        data, residual = limits.data, limits.residual
+        self._data, self._rounded = data, limits.rounded
+        self._moves = (data.constraints @ motion).T
+        self.y = data.chosen(motion)
+        self.y[: len(data.states)] += data.jump @ np.where(residual != 0.0, self._moves, 0.0).T
+        self.removed = np.abs(data.jump) @ np.minimum(np.abs(residual), self._rounded)
 
+    @property
+    def point(self) -> np.ndarray:
+        """How far core unknowns and sources (n + q, ...) move."""
+        return np.concatenate([self._data.T @ self.y, self.y[len(self._data.states) :]])
 
-def carried(
-    model: AffineModel, data: ModeData, z_minus: np.ndarray, xi: np.ndarray, known: Uncertainty
-) -> Carried | None:
-    """What a jump into a mode carries on; None where left limits do not move."""
-    motion = known.motion(model.S @ xi)
-    # A point of a large model has no states that could be chosen otherwise, and no impulses.
-    if motion is None or not isinstance(data, ModeData):
-        return None
-    k, y = len(data.states), data.chosen(motion)
-    residual, jumps = _residuals(data, z_minus, xi, known)
-    moves = (data.constraints @ motion).T
-    y[:k] += data.jump @ np.where(residual != 0.0, moves, 0.0).T
-    J1 = data.impulse @ moves.T
-    rounded = _rounded(data, z_minus, xi, known)
-    removed = np.abs(data.jump) @ np.minimum(np.abs(residual), rounded)
-    return Carried(np.concatenate([data.T @ y, y[k:]]), J1, data.impulse * rounded, removed)
+    def impulse(self, forms: np.ndarray) -> np.ndarray:
+        """How far impulses (m,) of forms over the core unknowns (m, n) are uncertain."""
+        impulse = self._data.impulse
+        return shifted(forms, impulse @ self._moves.T) + np.abs(forms @ (impulse * self._rounded)).sum(axis=1)
 
 
 # -- signs --------------------------------------------------------------------------------------------------------------
@@ -321,7 +334,7 @@ class SignTable:
         self.coefficients[:, nx:] += size[:, nx:] @ evaluated
         self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
         self._tau, self._flow = tau, flow
-        forms, moved, bounds = _surfaces(over_y, bound, flow, data.balance.z[data.states], evaluated)
+        forms, moved, bounds = lexicographic(over_y, bound, flow, data.balance.z[data.states], evaluated)
         self.noise = bounds[0]
         self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
         self._seconds = tau ** np.arange(3.0)[:, None]
@@ -329,7 +342,7 @@ class SignTable:
         if over_z is not None and z_scale is not None:
             self._absolute_z = ROUNDING * np.abs(over_z)
             # Impulses are solved for at the scales of their unknowns: the largest rounds all of them.
-            self._z_floor = SUMMED * form_scale(over_z, z_scale)
+            self._z_floor = SUMMED * np.max(np.abs(over_z) * z_scale, axis=1, initial=0.0)
 
     def signs(
         self,
@@ -354,8 +367,10 @@ class SignTable:
         resolution, rates = known.late / self._tau if moved is None else 0.0, 3 * m
         # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
         # small loss it takes anything to zero within that time.
-        shift = moved.point if moved is not None else known.shift if J1 is None else None
-        moves = None if shift is None else shifted(self._forms[: 3 * m], self._chosen(shift)).tolist()
+        shift = None if J1 is not None or known.shift is None else self._chosen(known.shift)
+        if moved is not None:
+            shift = moved.y
+        moves = None if shift is None else shifted(self._forms[: 3 * m], shift).tolist()
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
@@ -366,9 +381,7 @@ class SignTable:
                     break
                 k += m
         if J1 is not None and self._over_z is not None:
-            doubt = 0.0
-            if moved is not None:
-                doubt = shifted(self._over_z, moved.J1) + np.abs(self._over_z @ moved.rounded).sum(axis=1)
+            doubt = 0.0 if moved is None else moved.impulse(self._over_z)
             for i, sign in self._impulsive(J1, doubt):
                 signs[i], levels[i] = sign, 0
             if J2 is not None:
@@ -404,48 +417,11 @@ class SignTable:
             yield i, 1 if impulse[i] > 0.0 else -1
 
 
-def _surfaces(
-    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray, evaluated: np.ndarray
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Rows of the value and of two derivatives, each where those before it vanish.
-
-    So flows that agree where a form vanishes decide alike, as those of both sides of a characteristic with a kink: how far the
-    value may be off, times what one of them makes of it, is in neither. It is the states, of magnitudes ``weight``, that may be
-    off; the sources are known, but for rounding where they are ``evaluated``: it counts in every row that reads them, so that the
-    modes on both sides of a guard, which read a source in derivatives of other orders, tell alike where it vanishes. With
-    them the rates of these rows while those before them go on to vanish, and bounds of their rounding.
-    """
-    states, sources = slice(len(weight)), slice(len(weight), None)
-    bound[:, sources] += np.abs(form[:, sources]) @ evaluated
-    forms, rates, bounds = [form], [], [bound]
-    for _ in range(3):
-        row, least = forms[-1] @ flow, bounds[-1] @ np.abs(flow)
-        least[:, sources] += np.abs(row[:, sources]) @ evaluated
-        for before, rounding in zip(forms, bounds, strict=True):
-            if before is forms[-1]:
-                rates.append(row)
-            unit = before[:, states] * weight
-            size = np.max(np.abs(unit), axis=1, initial=0.0, keepdims=True)
-            unit = np.divide(unit, size, out=np.zeros_like(unit), where=size > 0.0)
-            square = np.sum(unit * unit, axis=1, keepdims=True) * size
-            part = np.sum(row[:, states] * weight * unit, axis=1, keepdims=True)
-            share = np.divide(part, square, out=np.zeros_like(part), where=size > 0.0)
-            row, least = row - share * before, least + np.abs(share) * rounding
-        forms.append(np.where(np.abs(row) > least, row, 0.0))
-        bounds.append(least)
-    return forms[:3], rates, bounds[:3]
-
-
 def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
     over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
     over_y[:, len(data.states) :] += rows.B
     return over_y
-
-
-def form_scale(over_z: np.ndarray, z_scale: np.ndarray) -> np.ndarray:
-    """Magnitudes (m,) of the variables in forms: of the largest term of each."""
-    return np.max(np.abs(over_z) * z_scale, axis=1, initial=0.0)
 
 
 @dataclass(slots=True, eq=False)
@@ -467,6 +443,10 @@ class Instant:
     """Tells the mode before the instant and the guard that has crossed zero in it, if nothing but that has happened."""
     parted: np.ndarray | None = None
     """By how much elements (K,) had overlapped that were moved apart."""
+
+    def limits(self, data: ModeData) -> LeftLimits:
+        """Those at which a mode is entered."""
+        return LeftLimits(data, self.z_minus, self.xi, self.known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -635,17 +615,17 @@ class CandidateTest:
         """Restart in ``mode`` and test all guards and conditions that are not forced."""
         try:
             tables = self.known.get(mode) or self.tables(self._modes(mode))
-            known = instant.known
-            values = restart(self._model, tables.data, instant.z_minus, instant.xi, instant.reinits, known)
+            limits = instant.limits(tables.data)
+            values = restart(self._model, limits, instant.reinits)
         except Inadmissible as error:
             return Verdict(mode, None, (), error.with_traceback(None))
-        J1, J2, moved = None, None, None
+        J1, J2, moved, known = None, None, None, instant.known
         if values.jumped:
-            J1, J2 = values.J1, second_impulse(self._model, values, instant)
-        if values.jumped or values.removed is not None:
-            moved = carried(self._model, tables.data, instant.z_minus, instant.xi, known)
+            J1, J2 = values.J1, None if instant.reinits else second_impulse(self._model, values, limits)
+        if values.jumped or (values.removed is not None and limits.moves):
+            moved = limits.carried()
         if values.removed is not None:
-            known = known.after(values if moved is None else replace(values, removed=moved.removed))
+            known = known.after(values, values.removed if moved is None else moved.removed)
         signs, levels = tables.guards.signs(values.y, known, J1, moved, J2)
         if instant.crossed is not None and 0 in signs and not values.jumped:
             crossed = instant.crossed()

@@ -24,7 +24,7 @@ from ...reduction.parts import couplings
 from ...values import frozen
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
-from ..instants.transition import restart
+from ..instants.transition import LeftLimits, restart
 from ..large.demands import binding
 from ..large.starting import begun
 from ..numeric import NumericCore
@@ -158,7 +158,9 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
         if not problem.reduced.nonlinear:
             # The first micro-step compares variables where the left limits lead in this mode.
             reinits = problem.program.unknowns.targets(problem.tables.held + kept)[0]
-            here = replace(here, y=restart(here.core.model, here.data, here.z, here.xi, reinits).y)
+            here = replace(
+                here, y=restart(here.core.model, LeftLimits(here.data, here.z, here.xi), reinits).y
+            )
     except Unreachable as failure:
         raise Refused(StartNotMet(conditions, failure), problem) from None
     except Inadmissible as error:
