@@ -358,7 +358,7 @@ def _work(
 UNIT = 2.0**-50
 """Rounding of what a few terms of double precision leave."""
 SUMS = 1e-14
-"""Part of the largest state by which a closed form is off, some fifty roundings: of its derivative, by units of the fastest rate."""
+"""Part of the largest state by which a closed form is off, some fifty roundings; by the fastest rate that of its derivative."""
 ABSOLUTE = 1e-2
 """Absolute tolerance of integration by default, in units of the relative one."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)

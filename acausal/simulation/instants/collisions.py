@@ -256,7 +256,7 @@ def _settled(
             _check_energy(model, found)
             return found
         data = numbers.mode(mode)
-        base = restart(model, instant.entry(data), instant.reinits)
+        base = restart(model, instant.limits(data), instant.reinits)
     raise ImpactFailed("unsettled", which)
 
 
