@@ -396,8 +396,7 @@ class Loop(Run):
         # What an impulse decided need not hold after it.
         self.enter(restart, choice.signs if restart is choice.restart and not restart.jumped else None)
         if restart.jumped:  # What moves slower then is known no better.
-            moved, data = None, restart.data
-            # Large models choose no other states.
+            moved, data = None, restart.data  # Large models choose no other states.
             if self.numerical and not parts and isinstance(data, ModeData):
                 moved = LeftLimits(data, z_minus, xi, known).carried()
             elif not self.numerical:
