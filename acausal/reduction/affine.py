@@ -358,6 +358,13 @@ class Restart:
     """A differentiated variable moved by more than rounding (else J1 is zero)."""
     removed: np.ndarray | None = None
     """How far defects of constraints that are no jump have moved the selected states, which are known no better; None: not."""
+    defects: np.ndarray | None = None
+    """These defects, which nothing decides by."""
+
+    @property
+    def removing(self) -> np.ndarray:
+        """The impulse that has removed these defects; all that moves the values is its sum with ``J1``."""
+        return np.zeros(len(self.J1)) if self.defects is None else self.data.impulse @ self.defects
 
 
 Reason = Literal["singular", "contradictory sources", "reinit"]

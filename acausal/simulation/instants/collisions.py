@@ -61,8 +61,15 @@ class Stage:
     y_after: np.ndarray
     z_after: np.ndarray
     J1: np.ndarray
+    removing: np.ndarray | None = None
+    """The impulse of what has removed defects that are no jump: what is uncertain has to explain it; None without any."""
     by: tuple[Contacts, np.ndarray] | None = None
     """The contacts of a round and their impulses; None of what is no round."""
+
+    @property
+    def impulse(self) -> np.ndarray:
+        """All that moves the values."""
+        return self.J1 if self.removing is None else self.J1 + self.removing
 
 
 @frozen
@@ -157,7 +164,8 @@ def collisions(
 
 def _next(before: Stage, after: Restart) -> tuple[Stage]:
     """What follows on another part of the instant."""
-    return (Stage(before.after, before.y_after, before.z_after, after.data, after.y, after.z, after.J1),)
+    limits = before.after, before.y_after, before.z_after, after.data, after.y, after.z
+    return (Stage(*limits, after.J1, after.removing),)
 
 
 def _opened(model: AffineModel, instant: Instant) -> tuple[int, ...]:
@@ -190,7 +198,7 @@ class _Found:
             y_after = y.copy()
             y_after[:k] += contacts.jump @ p
             z_after = data.T @ y_after
-            made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p, (contacts, p)))
+            made.append(Stage(data, y, z, data, y_after, z_after, contacts.impulse @ p, by=(contacts, p)))
             y, z = y_after, z_after
         return made
 

@@ -77,16 +77,16 @@ def way(
             with suppress(Inadmissible, *UNSOLVED):
                 yield restarted(run.linearisation, mode, (z_minus, run.state.slopes), xi, run.present, known)
 
-    stages = ()
+    stages, J1, removing = (), restart.J1, restart.removing
     found = next((found for found in enter(modes) if not found.jumped), None)
     if found is not None:
         before, y = found.data, found.y
         z_minus = np.where(model.differentiated | first, z_minus, found.z)
     elif modes and not first and (found := _carried_along(model, restart, modes, enter)) is not None:
-        stages = (Stage(before, y, z_minus, found.data, found.y, found.z, found.J1),)
+        stages = (Stage(before, y, z_minus, found.data, found.y, found.z, found.J1, found.removing),)
         before, y, z_minus = found.data, found.y, found.z
-        restart = replace(restart, J1=restart.J1 - found.J1)
-    return *stages, Stage(before, y, z_minus, restart.data, restart.y, restart.z, restart.J1)
+        J1, removing = J1 - found.J1, removing - found.removing
+    return *stages, Stage(before, y, z_minus, restart.data, restart.y, restart.z, J1, removing)
 
 
 def _carried_along(
@@ -145,7 +145,7 @@ def jump_record(
 
     Core unknowns that are ``held`` have their left limits after it, whatever impulses say.
     """
-    model, J1 = run.core.model, restart.J1
+    model, J1 = run.core.model, np.sum([s.impulse for s in parts], axis=0)
     size = np.abs(J1)
     some = np.flatnonzero(size > 1e-12 * size.max(initial=0.0)).tolist()
     unit = run.program.unknowns.unit_of_core
@@ -161,7 +161,7 @@ def jump_record(
     lost = np.zeros(len(model.elements))
     for p, s in zip(ways, parts, strict=True):
         if p.apart is None:
-            lost += lost_energy(model, s.before, s.after, s.z_before, s.z_after, s.J1, xi, p.mean)
+            lost += lost_energy(model, s.before, s.after, s.z_before, s.z_after, s.impulse, xi, p.mean)
     losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
     return {"impulses": impulses, "jumps": jumps, "lost": _together(model, apart + losses), "parts": ways}
 
@@ -191,8 +191,8 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
 
 def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
     right = _point(s.after.T @ s.y_after, s.after, s.y_after)
-    jump = Jump(_point(s.z_before, s.before, s.y_before), right, s.J1)
-    if not lin.core.reduced.nonlinear or not s.J1.any():
+    jump = Jump(_point(s.z_before, s.before, s.y_before), right, s.impulse)
+    if not lin.core.reduced.nonlinear or not jump.J1.any():
         return jump
     bend = bend_along(lin, s.before.mode, s.z_before, s.z_after, xi, values)
     return jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)

@@ -148,7 +148,7 @@ def restart(model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int,
     if reinits:
         limits, moved = _reinitialised(model, limits, reinits)
     y = np.concatenate((limits.z_minus[data.states], xi))
-    J1 = removed = None
+    J1 = removed = defects = None
     if len(data.constraints):
         residual = limits.residual
         sudden = np.where(np.abs(residual) > limits.explained, residual, 0.0) if limits.moves else _NONE
@@ -159,11 +159,11 @@ def restart(model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int,
             residual = residual - sudden
         if limits.known.rate is not None and any(residual.tolist()):
             y[:k] += data.jump @ residual
-            removed = np.abs(data.jump) @ np.abs(residual)
+            removed, defects = np.abs(data.jump) @ np.abs(residual), residual
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
-    return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped, removed)
+    return Restart(data, y, data.T.dot(y), np.zeros(model.n) if J1 is None else J1, jumped, removed, defects)
 
 
 def rounded_sizes(point: np.ndarray, error: np.ndarray | None) -> np.ndarray:
