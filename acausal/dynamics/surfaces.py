@@ -6,9 +6,14 @@ import numpy as np
 
 
 def lexicographic(
-    form: np.ndarray, bound: np.ndarray, flow: np.ndarray, weight: np.ndarray, evaluated: np.ndarray
+    form: np.ndarray,
+    bound: np.ndarray,
+    flow: np.ndarray,
+    weight: np.ndarray,
+    evaluated: np.ndarray,
+    order: int,
 ) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Rows of the value and of two derivatives, each where those before it vanish.
+    """Rows of the value and its derivatives, ``order`` in all, each where those before it vanish.
 
     So flows that agree where a form vanishes decide alike, as those of both sides of a characteristic with a kink: how far the
     value may be off, times what one of them makes of it, is in neither. It is the states, of magnitudes ``weight``, that may be
@@ -19,7 +24,7 @@ def lexicographic(
     states, sources = slice(len(weight)), slice(len(weight), None)
     bound[:, sources] += np.abs(form[:, sources]) @ evaluated
     forms, rates, bounds = [form], [], [bound]
-    for _ in range(3):
+    for _ in range(order):
         row, least = forms[-1] @ flow, bounds[-1] @ np.abs(flow)
         least[:, sources] += np.abs(row[:, sources]) @ evaluated
         for before, rounding in zip(forms, bounds, strict=True):
@@ -34,4 +39,4 @@ def lexicographic(
             row, least = row - share * before, least + np.abs(share) * rounding
         forms.append(np.where(np.abs(row) > least, row, 0.0))
         bounds.append(least)
-    return forms[:3], rates, bounds[:3]
+    return forms[:order], rates, bounds[:order]

@@ -88,6 +88,8 @@ class Kind(Enum):
 
 STICK, FORWARD_LIMIT, BACKWARD_LIMIT = 0, 4, 5
 """Branches of friction: at rest below its breakaway level, and at it."""
+AT_BREAKAWAY = (FORWARD_LIMIT, BACKWARD_LIMIT)
+"""Branches of friction that holds with all it has."""
 SLIDING = (1, 2)
 """Branches of friction that moves."""
 

@@ -10,6 +10,7 @@ from acausal.dynamics.noise import CERTAIN, Uncertainty
 from acausal.reduction.affine import Inadmissible, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.transition import (
+    LEVELS,
     CandidateTest,
     Instant,
     SignTable,
@@ -24,6 +25,7 @@ from tests.simulation.switched_networks import (
 )
 
 ONE = np.ones(1)
+ZERO = LEVELS.index("zero")
 
 
 def chain(order, T0=1.0):
@@ -52,6 +54,24 @@ def test_first_entry_above_noise_decides(y, sign):
     assert SignTable(form, data, 1.0).signs(np.array([*y, 1.0]), CERTAIN)[0] == [sign]
 
 
+@pytest.mark.parametrize(
+    ("y", "found"),
+    [
+        ((0, 0, 0, -1), (-1, 4)),
+        ((0, 0, 1, -1), (1, 3)),
+        ((0, 0, 0, 0), (0, ZERO)),
+        ((1e-13, 0, 0, -1), (1, 1)),
+    ],
+)
+def test_the_third_derivative_decides_of_deep_forms_alone(
+    y: tuple[float, ...], found: tuple[int, int]
+) -> None:
+    data, forms, y = chain(4), np.eye(2, 5), np.array([*y, 1.0])
+    sign, level = SignTable(forms, data, 1.0, deep=[True, False]).signs(y, CERTAIN)
+    assert (sign[0], level[0]) == found
+    assert (sign[1], level[1]) == tuple(x[0] for x in SignTable(forms[1:], data, 1.0).signs(y, CERTAIN))
+
+
 def test_crossing_located_to_the_last_bit_has_its_value_after_the_crossing():
     data = chain(2)
     t = 1e6
@@ -65,12 +85,12 @@ def test_impulse_overrules_value():
     data = chain(1)
     over_z = np.array([[1.0], [2.0], [0.0]])
     table = SignTable(np.hstack([over_z, np.zeros((3, 1))]), data, 1.0, over_z, ONE)
-    assert table.signs(np.array([1.0, 1.0]), CERTAIN, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, 4])
-    assert table.signs(np.array([1.0, 1.0]), CERTAIN) == ([1, 1, 0], [1, 1, 4])
+    assert table.signs(np.array([1.0, 1.0]), CERTAIN, np.array([-1e-3])) == ([-1, -1, 0], [0, 0, ZERO])
+    assert table.signs(np.array([1.0, 1.0]), CERTAIN) == ([1, 1, 0], [1, 1, ZERO])
 
 
 @pytest.mark.parametrize(
-    ("y", "sign", "level"), [((1e-17, -1, 1), -1, 2), ((-1e-17, 0, 1e-17), 0, 4), ((3e-16, -1, 1), 1, 1)]
+    ("y", "sign", "level"), [((1e-17, -1, 1), -1, 2), ((-1e-17, 0, 1e-17), 0, ZERO), ((3e-16, -1, 1), 1, 1)]
 )
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 @pytest.mark.parametrize("time", [1e-6, 1.0, 1e6])

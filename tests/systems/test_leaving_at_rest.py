@@ -1,4 +1,6 @@
-"""A body that touches a stop at rest and is pulled away leaves it at once, however the rates of its motion round."""
+"""A body at rest leaves a stop, or a friction that has held it, at once, however the rates of its motion round."""
+
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from acausal.components.translational import (
     Mass,
     Spring,
 )
+from tests.oracles.lines import Part
+from tests.systems import line_models
 
 
 def hanging(light: float, heavy: float, third: float, length: float, start: float) -> ac.Circuit:
@@ -60,4 +64,41 @@ def test_a_mass_leaves_its_stop(
     moved = -2.0 * swing * np.sin(0.5 * span / np.sqrt(light + heavy + third)) ** 2
     assert len(result.events) == 1
     assert result["light.s"].final == pytest.approx(moved, rel=1e-9)
+    assert result.check().ok
+
+
+PULLING = {
+    "damper": Part("D", "more", "n1", "n2", Fraction(10)),
+    "spring": Part("K", "more", "n1", "n2", Fraction(10), Fraction(-1, 2)),
+    "drag": Part("A", "more", "n1", "n2", Fraction(10)),
+    "cubic spring": Part("Q", "more", "n1", "n2", Fraction(10), Fraction(-1, 2)),
+}
+
+
+@pytest.mark.sweep(every=4)
+@pytest.mark.parametrize("side", [1, -1])
+@pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
+@pytest.mark.parametrize("pulling", PULLING)
+def test_what_friction_holds_with_all_it_has_leaves_as_soon_as_more_pulls(
+    pulling: str, method: str, side: int
+) -> None:
+    """A body slides over one that rubs on the ground: 0.5 N are what this holds with, and what begins with the motion is more.
+
+    It begins with the time, or with its square: as a spring that is stretched from rest, or a drag of the square of a speed.
+    The lower body slides against 0.25 N from the first instant, ``2 v' = 0.5 - 0.25``. It was held until 1e-13 s, in steps until
+    2e-6 s.
+    """
+    parts = [
+        Part("M", "M1", "n1", "0", Fraction(4), (Fraction(side, 2), Fraction(0))),
+        Part("B", "B1", "n1", "0", Fraction(11 * side, 2), Fraction(11 * side, 2)),
+        Part("M", "M2", "n2", "0", Fraction(2), (Fraction(0), Fraction(0))),
+        Part("F", "under", "n2", "0", Fraction(1, 4), Fraction(1, 2)),
+        Part("F", "between", "n1", "n2", Fraction(1, 2), Fraction(1, 2)),
+    ]
+    more = PULLING[pulling]
+    if more.extra is not None:
+        more = more._replace(extra=Fraction(-side, 2))
+    result = ac.simulate(line_models.model([*parts, more], 1.0), 0.1, method=method)
+    assert result["der(M2.v)"].at(0.0) == side * 0.125
+    assert [event.t for event in result.events] == [0.0]
     assert result.check().ok

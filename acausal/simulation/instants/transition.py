@@ -7,7 +7,8 @@ A form that is affine in the variables is decided by the first entry of the sequ
 that rises above its noise floor. This is the sign of the leading Laurent coefficient of the
 solution for a step ``h -> 0``, so a candidate that passes solves the rational complementarity
 problem of Heemels, Schumacher, Weiland, "The rational complementarity problem" (1999).
-Third derivatives are rounding noise and are not consulted.
+Third derivatives are consulted of speeds alone at which friction holds with all it has: they
+say what the second ones of its force say where it holds with less. Others are rounding noise.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ...dynamics.noise import CERTAIN, Uncertainty, shifted
 from ...dynamics.scan import FlowWatch
 from ...dynamics.surfaces import lexicographic
 from ...reduction.affine import (
+    AT_BREAKAWAY,
     CONTRADICTING,
     AffineModel,
     Element,
@@ -40,12 +42,12 @@ from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
 
-LEVELS = ("impulse", "value", "first derivative", "second derivative", "zero")
+LEVELS = ("impulse", "value", "first derivative", "second derivative", "third derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
 VALUE = 1
 """The level of values."""
-_ZERO = 4
+_ZERO = 5
 _CONFLICT = 1e-9
 _NONE = np.zeros(0)
 MOST_SITUATIONS = 4096
@@ -287,6 +289,8 @@ class SignTable:
         The same forms over ``z``; needed for the impulse level.
     z_scale : (n,) array, optional
         Magnitudes of ``z``; needed for the impulse level.
+    deep : (m,) sequence of bool, optional
+        Forms of which the third derivative is consulted too.
 
     Attributes
     ----------
@@ -297,21 +301,9 @@ class SignTable:
     """
 
     __slots__ = (
-        "coefficients",
-        "noise",
-        "_absolute_z",
-        "_chosen",
-        "_flow",
-        "_forms",
-        "_over_z",
-        "_rounding",
-        "_seconds",
-        "_size",
-        "_states",
-        "_tau",
-        "_z_floor",
-        "_z_scale",
-    )
+        "coefficients", "noise", "_absolute_z", "_chosen", "_flow", "_forms", "_levels", "_over_z", "_rounding",
+        "_seconds", "_size", "_states", "_tau", "_z_floor", "_z_scale",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -320,6 +312,7 @@ class SignTable:
         T0: float,
         over_z: np.ndarray | None = None,
         z_scale: np.ndarray | None = None,
+        deep: Sequence[bool] = (),
     ) -> None:
         tau = min(T0, data.tau)
         flow, size = data.Ay * tau, np.abs(over_y)
@@ -334,7 +327,11 @@ class SignTable:
         self.coefficients[:, nx:] += size[:, nx:] @ evaluated
         self._size, self._states, self._chosen = len(over_y), data.states, data.chosen
         self._tau, self._flow = tau, flow
-        forms, moved, bounds = lexicographic(over_y, bound, flow, data.balance.z[data.states], evaluated)
+        self._levels = [range(1, 4 + on) for on in deep or [False] * len(over_y)]
+        order = max(map(len, self._levels), default=3)
+        forms, moved, bounds = lexicographic(
+            over_y, bound, flow, data.balance.z[data.states], evaluated, order
+        )
         self.noise = bounds[0]
         self._forms, self._rounding = np.vstack([*forms, *moved]), np.vstack(bounds)
         self._seconds = tau ** np.arange(3.0)[:, None]
@@ -364,17 +361,17 @@ class SignTable:
         # Plain floats: for the usual handful of forms, arithmetic on arrays would cost several times as much.
         noise = self._rounding.dot(rounded_sizes(y, self._error(known))).tolist()
         value = self._forms.dot(y).tolist()
-        resolution, rates = known.late / self._tau if moved is None else 0.0, 3 * m
+        resolution, rates = known.late / self._tau if moved is None else 0.0, len(noise)
         # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
         # small loss it takes anything to zero within that time.
         shift = None if J1 is not None or known.shift is None else self._chosen(known.shift)
         if moved is not None:
             shift = moved.y
-        moves = None if shift is None else shifted(self._forms[: 3 * m], shift).tolist()
+        moves = None if shift is None else shifted(self._forms[:rates], shift).tolist()
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
             k = i
-            for level in (1, 2, 3):
+            for level in self._levels[i]:
                 depth = noise[k] + resolution * abs(value[k + rates])
                 if abs(value[k]) > (depth if moves is None else depth + moves[k]):
                     signs[i], levels[i] = (1 if value[k] > 0.0 else -1), level
@@ -541,7 +538,13 @@ class ModeTables:
     def guards(self) -> SignTable:
         """Signs of the guards in force."""
         model, data = self._model, self.data
-        return SignTable(data.Gy, data, model.T0, data.guards[:, : model.n], model.scale)
+        return SignTable(data.Gy, data, model.T0, data.guards[:, : model.n], model.scale, self._held_back)
+
+    @property
+    def _held_back(self) -> list[bool]:
+        """Guards that read the speed of a friction which holds with all it has."""
+        elements, mode = self._model.elements, self.data.mode
+        return [elements[k].kind is Kind.FRICTION and mode[k] in AT_BREAKAWAY for k, *_ in self.origin]
 
     @staticmethod
     def keep(cache: dict[Hashable, Any], key: Hashable, value: Any) -> None:
@@ -573,7 +576,8 @@ class ModeTables:
         """Of the forms."""
         if self.forms is self.data.Gy:
             return self.guards
-        return SignTable(self.forms, self.data, self._model.T0, self._over_z, self._model.scale)
+        deep = self._held_back + [False] * (len(self.forms) - self.count)
+        return SignTable(self.forms, self.data, self._model.T0, self._over_z, self._model.scale, deep)
 
 
 class CandidateTest:
