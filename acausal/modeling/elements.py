@@ -12,9 +12,11 @@ from typing import Any, ClassVar, cast
 
 from ..errors import StatementError
 from ..values import frozen
-from .expressions import Expr, condition, constant, wrap
+from .dimensions import dimension
+from .expressions import Expr, Symbol, condition, constant, walk, wrap
 from .statements import Eq, Named, only
 from .typed_fields import Discrete
+from .units import parse_unit
 
 
 class Impulse(Enum):
@@ -70,6 +72,8 @@ class ElementTable:
     rest_speed: Expr | None = None
     impulse: str | None = None
     start: int = 0
+    absorbing: tuple[int, int] | None = None
+    """Branches of ``Modes`` that leave the two quantities of a curve open, whose product is a power."""
 
     BESIDE: ClassVar[tuple[str, ...]] = ("control", "enabled", "breakaway", "restitution", "rest_speed")
 
@@ -331,7 +335,8 @@ class Modes(Named):
         Path of the mode in results.
     *modes : Mode
     curve : (expression, expression), optional
-        The two quantities between which the modes draw a characteristic; no result depends on it.
+        The two quantities between which the modes draw a characteristic: a mode whose equation reads the second one leaves the
+        first one open, others leave the second one open. A product that is a power is what the element absorbs.
     start : str
         Name of the mode before the first instant.
 
@@ -365,17 +370,31 @@ class Modes(Named):
     def table(self) -> ElementTable:
         """Return the branches with their residuals, guards and blocked quantities."""
         index = {m.name: k for k, m in enumerate(self.modes)}
-        pair = (constant(0.0),) if self.curve is None else ()
-        branches = []
+        branches, open_ = [], []
         for m in self.modes:
             guards = tuple(
                 Leave(index[x.target], -wrap(x.g), None if x.enabled is True else condition(x.enabled))
                 for x in m.leaves
             )
-            others = tuple(o.equation.residual for o in self.modes if o is not m)
-            blocked = pair or tuple(wrap(c) for c in self.curve or ())
-            branches.append(BranchTable(m.name, (m.equation.residual,), guards, others[:1] or blocked[:1]))
-        return ElementTable("modes", tuple(branches), start=self.start)
+            open_.append(self._open(m))
+            branches.append(BranchTable(m.name, (m.equation.residual,), guards, (open_[-1],)))
+        absorbing = None
+        if self.curve is not None and dimension(wrap(self.curve[0]) * wrap(self.curve[1])) == parse_unit("W"):
+            found = [next((k for k, x in enumerate(open_) if x is y), None) for y in map(wrap, self.curve)]
+            absorbing = None if None in found else tuple(found)
+        return ElementTable("modes", tuple(branches), start=self.start, absorbing=absorbing)
+
+    def _open(self, mode: Mode) -> Expr:
+        """What a mode leaves open: the one quantity of the curve or the other; else what the first other mode prescribes."""
+        if self.curve is not None:
+            x, y = map(wrap, self.curve)
+            return x if _read(mode.equation.residual) & _read(y) else y
+        return next((o.equation.residual for o in self.modes if o is not mode), constant(0.0))
+
+
+def _read(expr: Expr) -> set[tuple[int, str]]:
+    """The fields that an expression reads."""
+    return {(id(x.owner), x.name) for x in walk(expr) if isinstance(x, Symbol)}
 
 
 Element = If | Complementarity | DryFriction | Impact | Modes

@@ -126,6 +126,8 @@ class Element:
     """Policy of this element; None takes the default of the run."""
     shown: tuple[int, ...] = ()
     """The branch of the statement that every branch is shown as, where these are not the same."""
+    absorbing: tuple[int, int] | None = None
+    """MODES only: branches of which what they leave open makes the power that the element absorbs."""
     relations: Rows | None = None
     select: Callable[[np.ndarray], int] | None = None
     """CONDITION only: branch chosen by the lexicographic signs (-1, 0, 1) of ``relations``."""

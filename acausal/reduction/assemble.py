@@ -152,6 +152,8 @@ def _element(
             extra[what] = value = float(evaluate(model, rows.batch, expr, values, np.array([i]))[0])
             if not 0.0 <= value < np.inf:
                 raise _impossible(model, rows, i, what, value)
+    if table.absorbing is not None:
+        extra["absorbing"] = table.absorbing
     if table.impulse is not None:
         extra["impulse_allowed"] = table.impulse == "allow"
     name = f"{path}.{statement.name}" if path else statement.name

@@ -177,7 +177,7 @@ def lost_energy(
 
     Notes
     -----
-    The pair are the blocked variables of the first two branches, without constant parts: their
+    The pair are the blocked variables of two branches, as `absorbing` says, without constant parts: their
     product is the power absorbed by a controlled element, friction or modes, and the power delivered by
     a complementarity (both non-negative there). The pair of an impact is a length and a force;
     the power contains the rate of the length.
@@ -185,10 +185,10 @@ def lost_energy(
     energy = np.zeros(len(model.elements))
     limits = 0.5 * (z_minus + z_plus) if mean is None else mean[: model.n]
     for k, element in enumerate(model.elements):
-        sign = absorbing(element)
+        sign, *pair = absorbing(element)
         if not sign:
             continue
-        first, second = element.blocked[0].A, element.blocked[1].A
+        first, second = (element.blocked[k].A for k in pair)
         if element.kind is Kind.IMPACT:
             gap = element.blocked[FREE]
             speed = 0.5 * (_rate(element, before, z_minus, xi) + _rate(element, after, z_plus, xi))
@@ -201,17 +201,19 @@ def lost_energy(
     return energy
 
 
-def absorbing(element: Element) -> float:
-    """Sign with which the power of the blocked variables of an element is what it absorbs, 0 where they may have none.
+def absorbing(element: Element) -> tuple[float, int, int]:
+    """Sign with which a power is what an element absorbs, and the two branches whose blocked variables make it.
 
-    Modes may draw a characteristic between any two quantities. Where one of the first two prescribes a flow, and the other does
-    not, what they prescribe are flow and potential.
+    The sign is 0 where they may have none. Modes may draw a characteristic between any two quantities: a curve names them. Where
+    there is none, and one of the first two modes prescribes a flow and the other does not, they prescribe flow and potential.
     """
+    if element.absorbing is not None:
+        return 1.0, *element.absorbing
     if len(element.blocked) < 2:
-        return 0.0
+        return 0.0, 0, 0
     if element.kind is Kind.MODES:
-        return float(element.branches[0].cuts_flow != element.branches[1].cuts_flow)
-    return _ABSORBED.get(element.kind, 0.0)
+        return float(element.branches[0].cuts_flow != element.branches[1].cuts_flow), 0, 1
+    return _ABSORBED.get(element.kind, 0.0), 0, 1
 
 
 _ABSORBED = {Kind.CONTROLLED: 1.0, Kind.FRICTION: 1.0, Kind.COMPLEMENTARITY: -1.0, Kind.IMPACT: -1.0}

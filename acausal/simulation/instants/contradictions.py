@@ -127,11 +127,11 @@ def _absorbed(
         return float((A[[row]] @ means)[0]) * carried if carried else 0.0
 
     for element, (rows, i) in zip(core.model.elements, reduced.flat.each(reduced.elements), strict=True):
-        sign = absorbing(element)
+        sign, *pair = absorbing(element)
         if not sign:
             continue
         work = 0.0
-        for a, b in zip(rows.branches[0][2], rows.branches[1][2], strict=True):
+        for a, b in zip(*(rows.branches[k][2] for k in pair), strict=True):
             if element.kind is Kind.IMPACT:
                 work += times(a + i, S, b + i) + float(known[a + i]) * float((A[[b + i]] @ impulses)[0])
             else:
