@@ -190,10 +190,21 @@ def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
     the same by itself; a check shares nothing with it.
     """
     rounded = ROUNDED * h * (data.sizes[1] @ np.abs(y))
+    # What has no rate stays, and enters the others as often as a step reads it.
+    moves = abs(data.Ay).sum(axis=1) > 0.0
+    unit, inner, beside = (
+        np.eye(int(moves.sum())),
+        data.Ay[np.ix_(moves, moves)],
+        data.Ay[np.ix_(moves, ~moves)],
+    )
     ways = [rounded]
     for step in (h, -h):
         with suppress(np.linalg.LinAlgError):
-            ways.append(np.abs(np.linalg.inv(np.eye(len(y)) - step * data.Ay)) @ rounded)
+            inverse = np.linalg.inv(unit - step * inner)
+            ways.append(rounded.copy())
+            ways[-1][moves] = (
+                np.abs(inverse) @ rounded[moves] + np.abs(step * inverse @ beside) @ rounded[~moves]
+            )
     return np.min(ways[1:] or ways, axis=0)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.dormand_prince import DormandPrince
@@ -196,3 +197,19 @@ def test_rounding_of_what_grows_beside_what_decays() -> None:
     for each in (found, rounded_step(data, terms, h) / ROUNDED):
         assert (0.5 * exact <= each).all()
         assert (each <= 2.0 * exact).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rounding_of_a_step_inverts_no_more_than_what_moves(
+    sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What has no rate stays: three constants for each of 400 tables made a matrix to be inverted of 1601 rows of one of 400."""
+    rng, h, n = np.random.default_rng(3), 0.3, 9
+    Ay = np.zeros((n, n))
+    Ay[:4] = rng.normal(size=(4, n))
+    terms, sizes, inverse = rng.uniform(1.0, 2.0, n), [], np.linalg.inv
+    expected = np.min([np.abs(inverse(np.eye(n) - step * Ay)) @ terms for step in (h, -h)], axis=0)
+    monkeypatch.setattr(np.linalg, "inv", lambda a: sizes.append(len(a)) or inverse(a))
+    data: Any = SimpleNamespace(Ay=csr_array(Ay) if sparse else Ay, sizes=(np.eye(n), np.eye(n)))
+    assert rounded_step(data, terms, h) / (ROUNDED * h) == pytest.approx(expected, rel=1e-12)
+    assert sizes == [4, 4]
