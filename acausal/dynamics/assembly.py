@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from ..reduction.double_double import Complex, product
-from .closed_form import AffineFlow, Basis, Parts
+from .closed_form import AffineFlow, Basis
 from .decoupling import decouple
 from .exosystem import Member, SourceBlock, blocks
+from .power_series import PowerSeries, as_series, powers
+from .products import Parts
 from .spectrum import EigenvalueGroup
 
 Rate = tuple[float, float, float]
@@ -122,7 +124,7 @@ def flow_of_sources(S: Any) -> AffineFlow:
     left = csc_array((np.ones(nt), (i.astype(int), np.arange(nt))), shape=(S.shape[0], nt))
     right = csr_array((values, (np.arange(nt), j.astype(int))), shape=(nt, S.shape[0]))
     starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
-    return AffineFlow(Parts(_basis(order), left, right, starts, np.inf, []), 0)
+    return AffineFlow(Parts(_basis(order), left, right, starts, np.inf, [], []), 0)
 
 
 class _Assembler:
@@ -132,6 +134,7 @@ class _Assembler:
         self.nx, self.ny, self.T0 = nx, len(Ay), T0
         self.terms = Terms()
         self.limits: list[tuple[float, Rate]] = []
+        self.series: list[tuple[Rate, int, Any]] = []
         self.sources = blocks(Ay[nx:, nx:])
         self.members = [member for block in self.sources for member in block.members]
         self.driven = [Ay[:nx, nx + member.states] @ member.P for member in self.members]
@@ -228,6 +231,13 @@ class _Assembler:
         triangular = len(N) == 1 or not np.tril(N, -1).any()
         spread = float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
         reach, degree = _series(spread, self.T0, len(N) + len(start))
+        large = as_series(centre, left, N, start)
+        if large is not None:
+            count, limited = powers(*large[:2], degree)
+            self.series.append((rate_of(centre, low), count, large))
+            if limited:
+                self.limits.append((reach, rate_of(centre, low)))
+            return
         c = start[0]
         for k in range(degree + 1):
             for i in np.flatnonzero(c.any(1)):
@@ -276,7 +286,7 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
         if len(group.N) > 1:
             work.add_cluster(group)
     work.add_sources()
-    return AffineFlow(_pack(work.terms, work.limits, len(Ay)), nx)
+    return AffineFlow(_pack(work), nx)
 
 
 def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
@@ -317,17 +327,23 @@ def join_distance(m: int) -> float:
     return distance
 
 
-def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
-    order = in_order(terms.columns)
+def _pack(work: _Assembler) -> Parts:
+    terms, limits, ny = work.terms, work.limits, work.ny
+    order = in_order([*terms.columns, *((rate, 0, count - 1) for rate, count, _ in work.series)])
+    place = {key: j for j, key in enumerate(order)}
+    series = []
+    for rate, count, (N, drive, sides) in work.series:
+        columns = (np.array([place[rate, side, k] for k in range(count)]) for side in range(len(sides)))
+        series.append(PowerSeries(N, drive, sides, tuple(columns)))
     nothing = [(np.zeros(ny), np.zeros(ny))]
     left: list[np.ndarray] = []
     right: list[np.ndarray] = []
     starts = []
     for key in order:
         starts.append(len(left))
-        for a, b in terms.columns.get(key, nothing):
-            left.append(a)
-            right.append(b)
+        for column, row in terms.columns.get(key, nothing):
+            left.append(column)
+            right.append(row)
     limited = []
     for reach, rate in limits:
         columns = np.array([j for j, (other, _, _) in enumerate(order) if other == rate])
@@ -340,4 +356,5 @@ def _pack(terms: Terms, limits: list[tuple[float, Rate]], ny: int) -> Parts:
         np.array(starts),
         reach,
         limited,
+        series,
     )

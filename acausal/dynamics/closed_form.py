@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,8 @@ from ..errors import warn
 from ..reduction.double_double import SPLITTER, split
 from ..reduction.rounding import SUMMED, UNIT
 from ..values import frozen
+from .power_series import PowerSeries
+from .products import Parts, independent
 
 TURNS_EXACT = 4.0
 """Angle in radians up to which a rounded product ``omega h`` is good enough."""
@@ -271,29 +272,6 @@ class Basis:
         return bound
 
 
-@frozen
-class Parts:
-    """Flow as rank-one terms sorted by basis function.
-
-    Attributes
-    ----------
-    left, right : (ny, nt), (nt, ny)
-        Both dense, or sparse by columns and by rows with units on the left.
-    starts : (basis.size,)
-        First term of every basis function.
-    reach : float
-    limited : list of (reach, columns, decays)
-        Basis functions that belong to a truncated series, exact over `reach`.
-    """
-
-    basis: Basis
-    left: Any
-    right: Any
-    starts: np.ndarray
-    reach: float
-    limited: list[tuple[float, np.ndarray, bool]]
-
-
 class AffineFlow:
     """Everything about the flow of one mode that does not depend on the start value.
 
@@ -311,16 +289,19 @@ class AffineFlow:
     reach : float
         Length in seconds over which one combination is exact; longer trajectories continue in pieces.
     left, right : (ny, nt), (nt, ny) arrays
-        The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``.
+        The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``, and of the `series`.
     function : (nt,) array
+    series : list of PowerSeries
     """
+
+    series: list[PowerSeries] = []  # noqa: RUF012
 
     def __init__(self, parts: Parts, nx: int) -> None:
         self.ny, self.nx = parts.left.shape[0], nx
         self.basis = parts.basis
         self.reach = parts.reach
         self.left, self.right = parts.left, parts.right
-        self._starts = parts.starts
+        self._starts, self.series = parts.starts, parts.series
         self._single = len(parts.starts) == parts.left.shape[1]
         self._sizes = abs(self.left), abs(self.right)
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
@@ -334,20 +315,16 @@ class AffineFlow:
     @cached_property
     def independent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """``left``, ``right`` and ``function`` of the same sum, in which terms of a function do not all but cancel."""
-        ends = np.append(self._starts[1:], self.left.shape[1])
-        pairs = [
-            _joined(self.left[:, a:b], self.right[a:b], self.nx)
-            for a, b in zip(self._starts, ends, strict=True)
-        ]
-        function = np.repeat(np.arange(len(pairs)), [len(right) for _, right in pairs])
-        left = np.hstack([self.left[:, :0], *(left for left, _ in pairs)])
-        return left, np.vstack([self.right[:0], *(right for _, right in pairs)]), function
+        return independent(self.left, self.right, self._starts, self.nx)
 
     @cached_property
     def missed(self) -> np.ndarray:
         """Defect (ny, ny) of the identity that the flow is at the start."""
         at = self.basis.frame[self.function, 0] != 0.0
-        return self.left[:, at] @ self.right[at] - np.eye(self.ny)
+        found = self.left[:, at] @ self.right[at] - np.eye(self.ny)
+        for series in self.series:
+            found += series.derivative(series.left, self.basis.frame[:, 0])
+        return found
 
     def start(self, y0: np.ndarray, shift: np.ndarray | None = None) -> Trajectory:
         """The trajectory through `y0` (ny,) at the start of the segment, off by up to ``shift``, all of it together."""
@@ -361,7 +338,26 @@ class AffineFlow:
             np.add.at(found, (self.left.indices, self.function), weights)
             return found
         terms = self.left * weights
-        return terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+        found = terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+        for series in self.series:
+            series.add(found, series.left, series.weights(y0))
+        return found
+
+    def cancelling(self, rows: np.ndarray, weights: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Magnitudes of rows (k, ny) over all products, with those of one function and one start value summed before.
+
+        Functions count by ``weights`` (size,), start values by ``y`` (ny,).
+        """
+        of_functions = np.add.reduceat(rows.dot(self.left)[:, :, None] * self.right, self._starts, axis=1)
+        for series in self.series:
+            series.add_over(of_functions, rows)
+        return np.abs(of_functions) @ y @ weights
+
+    def _sums(self, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Sums (ny,) of the magnitudes of all products with ``y`` (ny,), times ``weights`` (size,) of their functions."""
+        left, right = self._sizes
+        found = left.dot(right.dot(y) * weights[self.function])
+        return found + sum(series.sums(y, weights) for series in self.series) if self.series else found
 
     def magnitude(self, y0: np.ndarray, length: float) -> np.ndarray:
         """Sum (ny,) of the magnitudes of all products within `length` seconds, by which the states are rounded.
@@ -371,8 +367,7 @@ class AffineFlow:
         """
         if not self._powers:
             return self._size.dot(np.abs(y0))
-        left, right = self._sizes
-        return left.dot(right.dot(np.abs(y0)) * self.basis.weights(length)[self.function])
+        return self._sums(np.abs(y0), self.basis.weights(length))
 
     def drift(self, rates: np.ndarray, y: np.ndarray, length: float) -> tuple[np.ndarray, np.ndarray]:
         """How far (ny,) rounding of the generator takes the states within `length` seconds, and magnitudes of their terms.
@@ -390,9 +385,8 @@ class AffineFlow:
         all the time. Where fast rates cancel in a slow motion, as those of a loss too small do, that is eps times the ratio of
         their rates (first-order perturbation of eigenvalues: Golub and Van Loan, Matrix Computations, section 7.2).
         """
-        left, right = self._sizes
-        remembered = 1.0 / np.maximum(-self.basis.sigma[self.function], 1.0 / length)
-        return left.dot(remembered * right.dot(DEAD * rates)), left.dot(right.dot(y))
+        remembered = 1.0 / np.maximum(-self.basis.sigma, 1.0 / length)
+        return self._sums(DEAD * rates, remembered), self._sums(y, self.basis.ones)
 
 
 class Trajectory:
@@ -519,19 +513,6 @@ class Trajectory:
             shift = None if self.shift is None else self.flow.start(self.shift).at(self.reach)
             self._next = Trajectory(self.flow, y, self.flow.coefficients(y), self._largest, shift)
         return self._next
-
-
-def _joined(left: np.ndarray, right: np.ndarray, nx: int) -> tuple[np.ndarray, np.ndarray]:
-    """Terms of one function where those of the sources alone are summed for each of their states: there they may all but cancel.
-
-    What follows a source through a small resistance cancels the source in the flow between them.
-    """
-    forced = ~right[:, :nx].any(1)
-    sources = np.flatnonzero(right[forced].any(0))
-    if len(sources) > np.count_nonzero(forced):
-        return left, right
-    summed = left[:, forced] @ right[forced][:, sources]
-    return np.hstack([left[:, ~forced], summed]), np.vstack([right[~forced], np.eye(right.shape[1])[sources]])
 
 
 def longest_panel(basis: Basis, C: np.ndarray, length: float) -> float:

@@ -18,6 +18,7 @@ import numpy as np
 from ..reduction.affine import Restart
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Trajectory
+from .power_series import PowerSeries
 
 LOCATED = 4.0
 """Units in the last place of time by which the location of an instant may be off."""
@@ -144,6 +145,30 @@ class Sizes(NamedTuple):
     """By how much the rates (ng,) at the start are missed."""
 
 
+class _SeriesNoise:
+    """What a power series does to the noise of guards: a column (ng, powers) for each of its functions, cosines before sines."""
+
+    def __init__(self, series: PowerSeries, G: np.ndarray, error: float, missed: np.ndarray) -> None:
+        self.series, self._error, self._missed = series, error, missed
+        self.over = [G @ left for left in series.left]
+        self._sizes = [np.abs(over) for over in self.over]
+        self._terms = [TWICE * SUMMED * (np.abs(G) @ np.abs(left)) for left in series.left]
+
+    def moving(self, y: np.ndarray, sums: np.ndarray) -> list[np.ndarray]:
+        """Of the part that moves, with start values of magnitudes ``y`` (ny,) and their ``sums`` in the series."""
+        found = self._error * sums + self.series.magnitudes(y, self._missed)
+        return [over @ found for over in self._sizes]
+
+    def staying(self, sums: np.ndarray) -> list[np.ndarray]:
+        """The same of the part that stays."""
+        return [terms @ sums for terms in self._terms]
+
+    def shifted(self, shift: np.ndarray) -> list[np.ndarray]:
+        """What the shift (ny,) of a start makes of each function."""
+        found = np.abs(self.series.weights(shift))
+        return [over @ found for over in self._sizes]
+
+
 class FlowNoise:
     """Noise of the guards ``G y`` along the trajectories of one flow.
 
@@ -168,42 +193,52 @@ class FlowNoise:
     """
 
     def __init__(self, flow: AffineFlow, G: np.ndarray, rates: np.ndarray, error: float) -> None:
-        left, self._right, self._moves = flow.independent
+        left, self._right, moves = flow.independent
         self._left, missed = G @ left, flow.missed
-        self._follows = error * np.abs(self._right) + np.abs(self._right @ missed)
+        follows = error * np.abs(self._right) + np.abs(self._right @ missed)
         self._moving = np.abs(self._left)
         self._start = error * np.abs(G) + np.abs(G @ missed)
         self._staying = TWICE * SUMMED * (np.abs(G) @ np.abs(flow.left))
         self._flow, self._G = flow, G
-        self._basis, self._function = flow.basis, flow.function
-        self._missed = np.abs((self._left * flow.basis.frame[self._moves, 1]) @ self._right - rates)
+        self._basis, slopes = flow.basis, flow.basis.frame[:, 1]
+        rest = (self._left * slopes[moves]) @ self._right - rates
+        self._series = [_SeriesNoise(series, G, error, missed) for series in flow.series]
+        for series in self._series:
+            rest += series.series.derivative(series.over, slopes)
+        more = [columns for series in flow.series for columns in series.functions]
+        self._moves, self._function = np.concatenate([moves, *more]), np.concatenate([flow.function, *more])
         self._size = np.abs(flow.right)
-        self._over_y = np.concatenate([self._start, self._missed, self._follows, self._size])
+        self._over_y = np.concatenate([self._start, np.abs(rest), follows, self._size])
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""
         # One product for all: there are few guards and functions.
-        found, shift = self._over_y.dot(np.abs(trajectory.y0)), trajectory.shift
+        y = np.abs(trajectory.y0)
+        found, shift = self._over_y.dot(y), trajectory.shift
         m, n = len(self._start), len(found) - len(self._size)
-        return Sizes(
-            found[:m],
-            self._moving * found[2 * m : n],
-            self._staying * found[n:],
-            None if shift is None else self._shifted(shift),
-            found[m : 2 * m],
-        )
+        moving, staying = self._moving * found[2 * m : n], self._staying * found[n:]
+        for series in self._series:
+            sums = series.series.magnitudes(y)
+            moving = np.hstack([moving, *series.moving(y, sums)])
+            staying = np.hstack([staying, *series.staying(sums)])
+        shifted = None if shift is None else self._shifted(shift)
+        return Sizes(found[:m], moving, staying, shifted, found[m : 2 * m])
 
     def _shifted(self, shift: np.ndarray) -> ShiftNoise:
         rates = self._G.dot(self._flow.coefficients(shift)).dot(self._basis.derivative)
-        return ShiftNoise(
-            np.abs(self._left * self._right.dot(shift)), np.abs(self._G.dot(shift)), np.abs(rates)
-        )
+        moving = np.abs(self._left * self._right.dot(shift))
+        for series in self._series:
+            moving = np.hstack([moving, *series.shifted(shift)])
+        return ShiftNoise(moving, np.abs(self._G.dot(shift)), np.abs(rates))
 
     def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
         """That of an evaluation (ng,) at one time."""
         start, piece = trajectory.piece(h)
-        weights = self._basis.weights(h - start)[self._function]
-        return self._staying.dot(weights * self._size.dot(np.abs(piece.y0)))
+        weights, y = self._basis.weights(h - start)[self._function], np.abs(piece.y0)
+        staying = self._staying * self._size.dot(y)
+        for series in self._series:
+            staying = np.hstack([staying, *series.staying(series.series.magnitudes(y))])
+        return staying.dot(weights)
 
     def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest noise (ng,) in the interval ``[a, b]``."""

@@ -56,6 +56,9 @@ class Accumulator:
 
     def add_product(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the matrix product ``a @ b``."""
+        if np.count_nonzero(a) < FEW * a.size:
+            self.add_rows(a, b)
+            return
         step = max(1, BATCH // self.high.size)
         for start in range(0, a.shape[1], step):
             p, error = two_product(a.T[start : start + step, :, None], b[start : start + step, None, :])

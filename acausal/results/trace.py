@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..dynamics.closed_form import AffineFlow, Basis, Trajectory
+from ..dynamics.power_series import PowerSeries
 from ..dynamics.readout import Moment, PointFrame, Readout
 from ..reduction.affine import ExactMode, Mode
 from ..reduction.reduced_model import ReducedModel
@@ -72,7 +73,7 @@ class Trace:
     """Variables over the core unknowns: what the states mean."""
 
 
-register(ExactMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow)
+register(ExactMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow, PowerSeries)
 register(Basis, without=("_latest",))
 
 

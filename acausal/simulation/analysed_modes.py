@@ -152,7 +152,7 @@ class AnalysedModes:
             found = self._flows.get(key)
             if found is None:
                 found = affine_flow(Ay, nx, unit)
-                self._flows.put(key, found, _bytes(found))
+                self._flows.put(key, found, _bytes(found) + sum(series.nbytes for series in found.series))
             return found
 
 

@@ -74,9 +74,8 @@ class Doubt:
     """How far (ny,) it moves while an event may be late, or may be off by what its steps rounded."""
     tolerance: float = 0.0
     """Of what is integrated, as a part of the magnitudes ``terms``."""
-    flow: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
-    """Along a closed form the products (ny, k) and (k, ny) that are summed, with what has become of the states at its start,
-    and where those of each function begin; None elsewhere."""
+    flow: tuple[AffineFlow, np.ndarray, np.ndarray] | None = None
+    """Along a closed form the flow, the magnitudes of its functions and of the states (ny,) at its start; None elsewhere."""
 
     solved: np.ndarray | None = None
     """Magnitudes (n,) of what unknowns were solved from where nonlinear equations give them; None elsewhere."""
@@ -89,10 +88,8 @@ class Doubt:
         found = (ROUNDED if self.flow is None else EVALUATED) * parts.dot(self.terms)
         found += np.abs(rows).dot(np.abs(self.late))
         if self.flow is not None:
-            left, right, first = self.flow
             # Products of one function may cancel in a row whatever the states are.
-            by_function = np.add.reduceat(rows.dot(left)[:, :, None] * right, first, axis=1)
-            found += ROUNDED * np.abs(by_function).sum(axis=(1, 2))
+            found += ROUNDED * self.flow[0].cancelling(rows, *self.flow[1:])
         if self.solved is not None:
             found += ROUNDED * reads.dot(self.solved)
         return found + self.tolerance * np.abs(rows).dot(self.terms) if self.tolerance else found
@@ -102,9 +99,7 @@ def doubt_along(trajectory: Trajectory, length: float, h: float, late: np.ndarra
     """By how much the state vector may be off at time ``h`` of a segment in closed form."""
     start, piece = trajectory.piece(h)
     flow, weights = piece.flow, piece.flow.basis.magnitudes(h - start, h - start)[1]
-    right = weights[flow.function, None] * flow.right * np.abs(piece.y0)
-    first = np.flatnonzero(np.diff(flow.function, prepend=-1))
-    return Doubt(trajectory.magnitude(length), late, flow=(flow.left, right, first))
+    return Doubt(trajectory.magnitude(length), late, flow=(flow, weights, np.abs(piece.y0)))
 
 
 @frozen
