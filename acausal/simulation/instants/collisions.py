@@ -299,15 +299,21 @@ def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     """The law with a last round that leaves none of the speeds that no sign test would tell from none.
 
     A round of its own would pull at what has just rebounded, and friction would give energy there. Nor does it leave flights
-    lower than what the gaps move in the time by which the instant may be late: they would end before they are seen.
+    lower than what rounding hides of the gaps, or than these move in the time by which the instant may be late: they would end
+    before they are seen.
     """
     impacts, contacts = found.impacts, found.contacts
     if not len(impacts.rounds):
         return found
     known = found.known(numbers.model, instant)
     noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]
-    falling = contacts.rates @ (found.base.data.Ay @ found.stages()[-1].y_after)
-    low = TWICE * known.late * np.abs(contacts.speeds(found.base.y))
+    falling = np.minimum(
+        contacts.rates @ (found.base.data.Ay @ found.stages()[-1].y_after),
+        _pulled(numbers.model, contacts, instant),
+    )
+    # Along a segment twice as much is hidden as in an instant.
+    hidden = _noise(numbers, found.base, replace(instant, known=Uncertainty(0.0, known.error)), 0)
+    low = TWICE * np.maximum(hidden[contacts.which], known.late * np.abs(contacts.speeds(found.base.y)))
     still = (np.abs(impacts.v) <= noise) | (impacts.v**2 <= 2.0 * np.maximum(-falling, 0.0) * low)
     if not impacts.v[still].any():
         return found
@@ -343,12 +349,25 @@ def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray, parted: np.nd
     return (parted > 0.0) & ((e * rate) ** 2 <= 2.0 * np.maximum(-falling, 0.0) * parted)
 
 
+def _pulled(model: AffineModel, contacts: Contacts, instant: Instant) -> np.ndarray:
+    """Rates of the speeds of gaps before the instant: what rests again soon pulls, though with contacts open it falls too."""
+    if instant.known.rate is None:
+        return np.zeros(len(contacts.which))
+    motion = np.concatenate([instant.known.rate(), model.S @ instant.xi])
+    return contacts.rates @ contacts.data.chosen(motion)
+
+
 def _rate_noise(numbers: NumericCore, base: Restart, instant: Instant) -> np.ndarray:
     """Noise of the speed of the gap of every contact, zero for other elements."""
+    return _noise(numbers, base, instant, 1)
+
+
+def _noise(numbers: NumericCore, base: Restart, instant: Instant, order: int) -> np.ndarray:
+    """The same of its derivative of some order."""
     prepared = numbers.tables(base.data)
     noise = np.zeros(len(numbers.model.elements))
     for value, (k, _, _) in zip(
-        prepared.guards.levels(base.y, instant.known)[1][1].tolist(), prepared.origin, strict=True
+        prepared.guards.levels(base.y, instant.known)[1][order].tolist(), prepared.origin, strict=True
     ):
         noise[k] = max(noise[k], value)
     return noise
