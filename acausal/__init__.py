@@ -20,6 +20,7 @@ from .errors import EventIterationError as EventIterationError
 from .errors import ExpressionError as ExpressionError
 from .errors import FlowInterruptedError as FlowInterruptedError
 from .errors import ImpactError as ImpactError
+from .errors import InfiniteImpulseError as InfiniteImpulseError
 from .errors import InitializationError as InitializationError
 from .errors import ModelError as ModelError
 from .errors import ModelSizeError as ModelSizeError

@@ -197,6 +197,10 @@ class FlowInterruptedError(SimulationError):
     """An opening element cuts a flow that has no other path."""
 
 
+class InfiniteImpulseError(SimulationError):
+    """A source that steps moves what it could not with any finite impulse."""
+
+
 class ContradictorySourcesError(SimulationError):
     """Ideal sources contradict each other through the elements in force."""
 

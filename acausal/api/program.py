@@ -105,7 +105,8 @@ class Program(CompiledModel):
         Tolerances of numerical integration, relative to each variable, and in units of its magnitude in
         the model (by default a hundredth of ``rtol``); without effect on the exact path.
     impulses : str
-        "error" or "allow": what to do when an opening element cuts a flow.
+        "error" or "allow": what to do when an opening element cuts a flow, or a source that steps moves at once what no finite
+        impulse moves.
     progress : bool or callable
         None: a bar on runs longer than a second, on terminals and in notebooks only. True: always
         a bar. A callable gets the time reached after every

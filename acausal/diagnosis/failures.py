@@ -29,6 +29,7 @@ from ..simulation.failures import (
     SearchFailed,
     SeveralModes,
     Sliding,
+    SourceLeaps,
     Started,
     StartNotMet,
     StartSteep,
@@ -38,7 +39,7 @@ from ..simulation.failures import (
 from ..simulation.standing import Standing
 from .inconsistent import inconsistent
 from .instant_failures import equations_lost, not_finite, unsettled
-from .interruption import flow_interrupted
+from .interruption import flow_interrupted, source_leaps
 from .nonlinear_failures import change_point_passed, held_by_stability, nonlinear_failed
 from .relation_names import sliding, without_progress
 from .search_failures import (
@@ -63,6 +64,7 @@ WORDS: dict[type[Failure], Callable[[Standing, Any], AcausalError]] = {
     DiscreteUnsound: discrete_unsound,
     EquationsLost: lambda now, failure: equations_lost(now.flat.label, failure),
     FlowInterrupted: flow_interrupted,
+    SourceLeaps: source_leaps,
     GivenContradict: given_contradict,
     Inconsistent: inconsistent,
     MovesForEver: moves_for_ever,

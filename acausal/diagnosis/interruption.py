@@ -1,12 +1,13 @@
-"""Which flow an opening element cuts, and what would have to jump."""
+"""Which flow an opening element cuts, and what would have to jump; what a source that steps would move at once."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..errors import FlowInterruptedError
+from ..errors import FlowInterruptedError, InfiniteImpulseError
+from ..flattening.template import place_of
 from ..reduction.affine import Restart
-from ..simulation.failures import FlowInterrupted
+from ..simulation.failures import FlowInterrupted, SourceLeaps
 from ..simulation.standing import Standing
 
 
@@ -34,6 +35,21 @@ def flow_interrupted(now: Standing, failure: FlowInterrupted) -> FlowInterrupted
         where=(place,),
         why=why,
         hint='give the flow another path (a freewheeling element), or allow it: impulses="allow" or interrupt=Impulse.ALLOW',
+    )
+
+
+def source_leaps(now: Standing, failure: SourceLeaps) -> InfiniteImpulseError:
+    """Return the error for a source that steps and moves at once what no finite impulse moves."""
+    unknowns, moved, flow = now.program.unknowns, failure.moved, now.flat.variable(failure.flow)
+    name, unit = unknowns.state_name(moved), unknowns.unit_of_core(moved)
+    before, after = (_value(now, moved, z) for z in (failure.z_minus, failure.restart.z))
+    amount = f"{failure.amount:.6g} {unknowns.unit(failure.flow)}.s2"
+    return InfiniteImpulseError(
+        f"a source steps at t = {now.state.t:.9g} and moves `{name}` at once, {before:.6g} -> {after:.6g} {unit}",
+        where=place_of(now.flat.root, name),
+        why=f"no finite impulse does that: `{flow}` takes one of second order, {amount}",
+        hint="give the source a ramp in place of the step, put something that yields in between,"
+        ' or allow it: impulses="allow"',
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from .affine import AffineModel, Inadmissible, ModeData, Rows
 from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, product
+from .rounding import ROUNDING
 from .scales import column_weights
 
 
@@ -73,6 +74,15 @@ def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tupl
     if len(unmet):
         raise Inadmissible("singular", lambda: (model.names[j] for j in data.dependent.tolist()))
     return jump, impulse
+
+
+def moves_at_once(model: AffineModel, data: ModeData, J1: np.ndarray, z: np.ndarray) -> bool:
+    """Whether impulses J1 (n,) of rates move positions by more than the rounding of all that gaps may be summed from."""
+    rows, moves = model.rows(data.mode), np.where(model.differentiated, np.abs(J1), 0.0)
+    if not moves.any():
+        return False
+    beyond = np.abs(rows.A) @ moves > ROUNDING * (np.abs(rows.E) @ model.sum_of_unit(np.abs(z)))
+    return bool(beyond[rows.E.any(axis=1)].any())
 
 
 def next_order(model: AffineModel, data: ModeData, J1: np.ndarray) -> np.ndarray:

@@ -94,6 +94,17 @@ class FlowInterrupted(Failure):
 
 
 @frozen
+class SourceLeaps(Failure):
+    """A source that steps moves core unknown ``moved`` at once; variable ``flow`` takes an impulse ``amount`` of second order."""
+
+    moved: int
+    flow: int
+    amount: float
+    restart: Restart
+    z_minus: np.ndarray
+
+
+@frozen
 class NoProgress(Failure):
     """The same event at the same time again and again; ``hit`` is the guard, None for a time event."""
 

@@ -54,7 +54,7 @@ from .failures import (
 from .instants.choice import choose, derivatives, only_mode
 from .instants.collisions import ImpactFailed, can_collide
 from .instants.discrete import Outcome
-from .instants.impulse_policy import interruption
+from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted
 from .instants.search import NoConsistentMode
@@ -369,7 +369,7 @@ class Loop(Run):
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed, depth)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
-            restart, parts = choice.restart, ()
+            restart, parts = self._finite(kind, choice.restart, instant), ()
             if restart.jumped and can_collide(self.core.model, restart):
                 restart, parts = collide(self, restart, instant, left, self.next_mode)
         except ImpactFailed as failure:
@@ -410,6 +410,15 @@ class Loop(Run):
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
+
+    def _finite(self, kind: str, restart: Restart, instant: Instant) -> Restart:
+        """The restart, if no source that steps moves at once what has inertia, or that is allowed."""
+        if restart.jumped and kind != "start" and not instant.reinits and self.options.impulses == "error":
+            before = self.y[len(self.data.states) :]
+            found = source_leaps(self.core, self.program.unknowns, self.moment(), before, restart, instant)
+            if found is not None:
+                raise self.failed(found)
+        return restart
 
     @cached_property
     def _contacts(self) -> tuple[int, ...]:

@@ -144,6 +144,16 @@ class Unknowns:
         found[self.reduced.W_core[ids].indices] = True
         return found
 
+    @cached_property
+    def flows(self) -> tuple[int, ...]:
+        """All variables that are flows."""
+        fields = self.flat.variable_fields()
+        return tuple(
+            np.concatenate(
+                [np.zeros(0, int), *(at for f, at in fields if getattr(f, "flow", False))]
+            ).tolist()
+        )
+
     def reinit_target(self, x: int) -> tuple[Any, ...]:
         """Return what `settable` returns, for a variable that is known to be differentiated."""
         target = self.settable(x)

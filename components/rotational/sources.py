@@ -87,7 +87,8 @@ class Speed(PartialOneFlangeAndSupport):
 class Position(PartialOneFlangeAndSupport):
     """Rotation with the angle of a signal against any torque, ``phi = phi_ref``.
 
-    The signal must be continuous where inertia is moved: a jump in angle takes an infinite impulse.
+    The signal must be continuous where inertia is moved: a jump in angle takes an infinite impulse, and is an
+    `InfiniteImpulseError` of the run.
     """
 
     phi_ref: Input = Input(float, unit="rad", doc="Angle relative to the housing")

@@ -87,7 +87,8 @@ class Speed(PartialOneFlangeAndSupport):
 class Position(PartialOneFlangeAndSupport):
     """Motion with the position of a signal against any force, ``s = s_ref``.
 
-    The signal must be continuous where mass is moved: a jump in position takes an infinite impulse.
+    The signal must be continuous where mass is moved: a jump in position takes an infinite impulse, and is an
+    `InfiniteImpulseError` of the run.
     """
 
     s_ref: Input = Input(float, unit="m", doc="Position relative to the housing")

@@ -37,7 +37,7 @@ from ...reduction.affine import (
     Rows,
 )
 from ...reduction.impacts import Contacts
-from ...reduction.impulses import next_order
+from ...reduction.impulses import moves_at_once, next_order
 from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
@@ -226,12 +226,8 @@ def second_impulse(model: AffineModel, after: Restart, limits: LeftLimits) -> np
     A force that moves positions at once is one. None where the restart moves no position by more than the rounding of all that
     gaps may be summed from.
     """
-    data, of = after.data, model.differentiated
-    if not of[after.J1 != 0.0].any():
-        return None
-    rows, moves = model.rows(data.mode), np.where(of, np.abs(after.J1), 0.0)
-    beyond = np.abs(rows.A) @ moves > ROUNDING * (np.abs(rows.E) @ model.sum_of_unit(np.abs(after.z)))
-    if not beyond[rows.E.any(axis=1)].any():
+    data = after.data
+    if not moves_at_once(model, data, after.J1, after.z):
         return None
     # All defects together: those of a chain may be beyond doubt in one row alone.
     first = data.impulse @ np.column_stack([limits.residual, np.diag(limits.explained)])
