@@ -380,8 +380,8 @@ class Modes(Named):
             branches.append(BranchTable(m.name, (m.equation.residual,), guards, (open_[-1],)))
         absorbing = None
         if self.curve is not None and dimension(wrap(self.curve[0]) * wrap(self.curve[1])) == parse_unit("W"):
-            found = [next((k for k, x in enumerate(open_) if x is y), None) for y in map(wrap, self.curve)]
-            absorbing = None if None in found else tuple(found)
+            first, second = ([k for k, x in enumerate(open_) if x is y] for y in map(wrap, self.curve))
+            absorbing = (first[0], second[0]) if first and second else None
         return ElementTable("modes", tuple(branches), start=self.start, absorbing=absorbing)
 
     def _open(self, mode: Mode) -> Expr:
