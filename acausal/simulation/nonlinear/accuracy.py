@@ -198,12 +198,12 @@ class Resolution:
         may_be = RESOLVED * change + part * np.maximum(change, self._largest[solved])
         # How exactly they are sought.
         may_be += ACCURATE * (self._scale[solved] + np.abs(inner))
-        open_of_rates = motion.system.open_of_rates
+        open_of_rates, by_rates = motion.system.open_of_rates, math.inf
         if open_of_rates is not None:
             far = np.abs(open_of_rates.dot(step.slope(s) - place.X_t[states]))
-            found = float((far / may_be).max())
-            if found <= 1.0:
-                return found
+            by_rates = float((far / may_be).max())
+            if by_rates <= RESOLVED or by_rates <= 1.0 and self._moves(step, open_of_rates, may_be):
+                return by_rates
         b0, b1 = _bends(chord, h * motion.slopes(begin)[solved], h * motion.slopes(end)[solved])
         far = np.abs(inner - (y0 + s * (chord + (1.0 - s) * (b0 + s * b1))))
         found = float((far / may_be).max())
@@ -211,7 +211,12 @@ class Resolution:
             errors = np.abs(motion.moved(motion.accepted, step.errors.T)).max(axis=1, initial=0.0)
             may_be += MISSED * errors[solved] + _rounding_along(motion, begin, place, end)
             found = float((far / may_be).max())
-        return found
+        return min(found, by_rates) if by_rates <= 1.0 else found
+
+    def _moves(self, step: Step, open_of_rates: np.ndarray, may_be: np.ndarray) -> bool:
+        """Whether the slope of a step is known; of one that moves little more than rounding it is rounding."""
+        rounded = np.abs(open_of_rates).dot(SUMMED * np.abs(step.y1) / (step.t1 - step.t0))
+        return bool((rounded <= may_be).all())
 
 
 def uncertainty(motion: Motion, place: Place) -> np.ndarray:
