@@ -163,15 +163,16 @@ def undamped_many(
 
 
 def solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of many small systems; not a number where a matrix is singular."""
+    """Solutions of many small systems for right sides (k, n) or (k, n, c); not a number where a matrix is singular."""
+    sides = right if right.ndim > 2 else right[:, :, None]
     try:
-        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+        found = np.linalg.solve(matrices, sides)
     except np.linalg.LinAlgError:
-        found = np.full(right.shape, np.nan)
-        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
+        found = np.full(sides.shape, np.nan)
+        for i, (matrix, b) in enumerate(zip(matrices, sides, strict=True)):
             if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
                 found[i] = np.linalg.solve(matrix, b)
-        return found
+    return found.reshape(right.shape)
 
 
 Point = TypeVar("Point", contravariant=True)

@@ -135,6 +135,11 @@ class Steps:
         self._stepper = self._new(0.0, None)
 
     @property
+    def started(self) -> float:
+        """Time of the run at which the segment begins."""
+        return self._span.t
+
+    @property
     def reached(self) -> float:
         """Time up to which there are steps."""
         return self._stepper.t
