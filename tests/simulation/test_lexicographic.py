@@ -123,9 +123,9 @@ def consistent(verdict: Verdict) -> bool:
     return verdict.restart is not None and not verdict.violations
 
 
-def verdicts(model, z, xi, modes):
+def verdicts(model, z, xi, modes, reinits=()):
     test = CandidateTest(model, cache(lambda mode: reduce_mode(model, mode)))
-    instant = Instant(CERTAIN, z, xi, (-1,) * len(model.elements))
+    instant = Instant(CERTAIN, z, xi, (-1,) * len(model.elements), reinits=reinits)
     return {mode: test(mode, instant) for mode in modes}
 
 
@@ -139,6 +139,24 @@ def test_no_contact_closes_an_open_gap_at_once(seed, least):
     found = verdicts(model, z, ONE, modes)
     assert [consistent(found[mode]) for mode in modes] == [oracle(model, mode, z, ONE) for mode in modes]
     assert any(map(consistent, found.values()))
+
+
+@pytest.mark.parametrize("name", ["s2", "v0", "v1", "v2"])
+@pytest.mark.parametrize("least", [1e-9, 0.25])
+@pytest.mark.parametrize("seed", range(3))
+def test_no_contact_closes_an_open_gap_where_a_value_is_put_in(seed, least, name):
+    """An impulse from outside gives a body its speed or lifts it; others stay, and forces of second order as between them."""
+    rng = np.random.default_rng(seed)
+    model, z = bodies_above_each_other(rng, least * rng.integers(0, 3, 3))
+    j = next(k for k in range(model.n) if model.names[k] == name)
+    value = float(z[j] + rng.uniform(0.0, least)) if name == "s2" else float(rng.uniform(-1.0, 1.0))
+    modes = list(itertools.product((0, 1), repeat=3))
+    found = verdicts(model, z, ONE, modes, ((j, value),))
+    z[j] = value
+    open_ = np.diff(z[:3], prepend=0.0) > 0.0
+    closed = [open_ & (np.array(mode) == 1) for mode in modes if consistent(found[mode])]
+    assert closed
+    assert not np.any(closed)
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -220,7 +220,9 @@ def _reinitialised(
     return LeftLimits(data, shifted, xi, limits.known), moved
 
 
-def second_impulse(model: AffineModel, after: Restart, limits: LeftLimits) -> np.ndarray | None:
+def second_impulse(
+    model: AffineModel, after: Restart, limits: LeftLimits, reinits: Sequence[tuple[int, float]] = ()
+) -> np.ndarray | None:
     """The impulse of second order, the rate of one, behind that of a restart, and what rounding makes of it, (n, 1 + k).
 
     A force that moves positions at once is one. None where the restart moves no position by more than the rounding of all that
@@ -229,6 +231,8 @@ def second_impulse(model: AffineModel, after: Restart, limits: LeftLimits) -> np
     data = after.data
     if not moves_at_once(model, data, after.J1, after.z):
         return None
+    if reinits:
+        limits, _ = _reinitialised(model, limits, reinits)
     # All defects together: those of a chain may be beyond doubt in one row alone.
     first = data.impulse @ np.column_stack([limits.residual, np.diag(limits.explained)])
     return next_order(model, data, first)
@@ -621,7 +625,7 @@ class CandidateTest:
             return Verdict(mode, None, (), error.with_traceback(None))
         J1, J2, moved, known = None, None, None, instant.known
         if values.jumped:
-            J1, J2 = values.J1, None if instant.reinits else second_impulse(self._model, values, limits)
+            J1, J2 = values.J1, second_impulse(self._model, values, limits, instant.reinits)
         if values.jumped or (values.removed is not None and limits.moves):
             moved = limits.carried()
         if values.removed is not None:
