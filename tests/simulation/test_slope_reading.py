@@ -32,11 +32,17 @@ def reading(J: Any, **more: Any) -> SlopeReading:
     return SlopeReading(system, np.zeros(0), np.arange(n), none)
 
 
+def corrected(read: SlopeReading, y: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Points of steps of length H, in the units that the points themselves give."""
+    xi, lengths = np.zeros((len(y), 0)), np.repeat(H, len(y))
+    return read.corrected(y, xi, slopes, lengths, read.quickness(y, xi, lengths)[1])
+
+
 @pytest.mark.parametrize("z", [-1e9, -20.0, -3.0, -1.0, -0.1, -1e-3, 1e-3, 0.1, 0.5, 1.0, 1.5, 3.0, 1e9])
 def test_one_state_by_closed_form(z: float) -> None:
     """Of the error of the value (1 + z**2)**-PASSES is left, whether the state decays or grows."""
     value, slope = 1.0 + 1e-3, z / H[0]
-    y, rates, found = reading([[z / H[0]]]).corrected(np.array([[value]]), NOTHING, np.array([[slope]]), H)
+    y, rates, found = corrected(reading([[z / H[0]]]), np.array([[value]]), np.array([[slope]]))
     assert found.all()
     left = (1.0 + z**2) ** -PASSES
     assert y[0, 0] == pytest.approx(1.0 + 1e-3 * left, abs=1e-14)
@@ -48,7 +54,7 @@ def test_what_turns(turn: float) -> None:
     """Steps of the implicit Euler method and polynomials of rates have poles there."""
     J = np.array([[0.0, turn], [-turn, 0.0]]) / H[0]
     exact, off = np.array([1.0, 0.5]), np.array([1e-3, -2e-3])
-    y, rates, found = reading(J).corrected((exact + off)[None], NOTHING, (J @ exact)[None], H)
+    y, rates, found = corrected(reading(J), (exact + off)[None], (J @ exact)[None])
     assert found.all()
     left = off * (1.0 + turn**2) ** -PASSES
     np.testing.assert_allclose(y[0], exact + left, atol=1e-14)
@@ -59,7 +65,7 @@ def test_units_change_nothing() -> None:
     J, unit = np.array([[-3.0, 1.0], [0.5, -0.2]]), np.array([1e6, 1e-4])
     y, s = np.array([[1.0, 2.0]]), np.array([[-1.2, 0.3]])
     plain, scaled = reading(J), reading(J * unit[:, None] / unit, scale=unit)
-    found, other = plain.corrected(y, NOTHING, s, H), scaled.corrected(y * unit, NOTHING, s * unit, H)
+    found, other = corrected(plain, y, s), corrected(scaled, y * unit, s * unit)
     np.testing.assert_allclose(other[0], found[0] * unit, rtol=1e-12)
     np.testing.assert_allclose(other[1], found[1] * unit, rtol=1e-12)
 
@@ -70,9 +76,9 @@ def test_a_gain_is_not_quick(gain: float) -> None:
     for back in (0.0, 1e-2 / gain):
         read = reading(np.array([[-0.1, back], [gain, -0.1]]) / H[0])
         y = np.array([[1.0, 2.0]])
-        assert read.quickness(y, NOTHING, H)[0] <= 0.25
+        assert read.quickness(y, NOTHING, H)[0][0] <= 0.25
         slopes = np.array([[-0.1 + 2.0 * back, gain * 1.001 - 0.2]]) / H[0]
-        x, _, found = read.corrected(y, NOTHING, slopes, H)
+        x, _, found = corrected(read, y, slopes)
         assert found.all()
         assert x[0, 0] == pytest.approx(1.0, abs=1e-4)
 
@@ -90,10 +96,10 @@ def test_no_slope_no_number(slope: float) -> None:
         rounding_many=lambda y, xi, constants: np.full((len(y), 1), 1e-16),
     )  # fmt: skip
     y, none = np.array([[0.0, 0.0], [1.0, 1.0]]), np.zeros((2, 0))
-    quickness = read.quickness(y, none, np.repeat(H, 2))
+    quickness, _ = read.quickness(y, none, np.repeat(H, 2))
     assert np.isnan(quickness[0])
     assert quickness[1] == 1.0
-    *_, found = read.corrected(y, none, np.array([[0.0], [-4.0]]), np.repeat(H, 2))
+    *_, found = corrected(read, y, np.array([[0.0], [-4.0]]))
     assert found.tolist() == [False, True]
 
 

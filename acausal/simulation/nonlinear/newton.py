@@ -153,8 +153,7 @@ def undamped_many(
         shrinks = size < CONTRACTS * before[left]
         done = size <= np.where(shrinks, ACCURATE, STALLED)
         near = np.flatnonzero(done)
-        for i, rounded in zip(near.tolist(), rounding(left[near]), strict=True):
-            done[i] = solved(r[i], rounded, J[i], step[i], scale)
+        done[near] = solved(r[near], rounding(left[near]), J[near], step[near], scale)
         moved, found[left[done]] = left[shrinks | done], True
         x[moved] += d[moved]
         before[left] = np.minimum(size, 1.0)

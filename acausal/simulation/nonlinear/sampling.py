@@ -133,7 +133,7 @@ class Stacked:
         self.quick = np.zeros(self.count, bool)
         """In which of them slopes tell more than values."""
         for stack, numbers in zip(self.stacks, groups.values(), strict=True):
-            self.quick[numbers] = stack.quick(self.lengths[numbers])
+            self.quick[numbers] = stack.measured(self.lengths[numbers])
 
 
 class _Many:
@@ -172,18 +172,21 @@ class Stack:
         """Corrects points; None where all is affine, and the flows of quick states follow from slopes as they are."""
         if system.m or system.constraints:
             self.reading = SlopeReading(system, motion.constants, chosen.states, chosen.dependent)
+        self.units = np.empty((len(accepted), len(chosen.states)))
+        """In which the reading measures states in the steps, once these are measured."""
 
-    def quick(self, lengths: np.ndarray) -> np.ndarray:
-        """In which of the steps, of these lengths, slopes tell more than values."""
+    def measured(self, lengths: np.ndarray) -> np.ndarray:
+        """Measure the steps, of these lengths; in which of them slopes tell more than values."""
         if self.reading is None:
             return np.zeros(len(lengths), bool) if self._flows is None else self._flows.counts(lengths) > 0
-        ends = [[a.begin for a in self._accepted], [a.end for a in self._accepted]]
-        sizes = [
-            self.reading.quickness(np.array([p.y for p in e]), np.array([p.xi for p in e]), lengths)
-            for e in ends
-        ]
+        ends = [a.begin for a in self._accepted] + [a.end for a in self._accepted]
+        y, xi = np.array([p.y for p in ends]), np.array([p.xi for p in ends])
+        found, units = self.reading.quickness(y, xi, np.tile(lengths, 2))
+        sizes, (first, last) = found.reshape(2, -1), np.split(units, 2)
+        longest = np.fmax(*sizes)
+        self.units = np.where((sizes[1] == longest)[:, None], last, first)
         bridged = np.array([a.bridge is not None for a in self._accepted])
-        return (np.fmax(*sizes) > 1.0) & ~bridged
+        return (longest > 1.0) & ~bridged
 
     def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and what is solved is near."""
@@ -254,7 +257,7 @@ class _Batch:
             part = slice(first, first + BATCH)
             at = read[part]
             y, slopes[part], found[part] = reading.corrected(
-                self.y[at], self.xi[at], slopes[part], lengths[part]
+                self.y[at], self.xi[at], slopes[part], lengths[part], self.stack.units[self.place[at]]
             )
             self.y[at[found[part]]] = y[found[part]]
         if not found.all():

@@ -77,20 +77,29 @@ class SlopeReading:
         self._scale = np.concatenate((system.scale, system.open_scale, np.ones(len(states))))
 
     @np.errstate(all="ignore")
-    def quickness(self, y: np.ndarray, xi: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Sizes of ``J`` at points (k, nX + m) of steps of some lengths; not a number where there is none."""
-        return np.linalg.norm(self._linearised(self._rows(y, xi)[1], lengths)[0], axis=(1, 2))
+    def quickness(self, y: np.ndarray, xi: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes of ``J`` at points (k, nX + m) of steps of some lengths, and the units of the states there (k, n).
+
+        No numbers where there is no such matrix.
+        """
+        J = self._moved(self._rows(y, xi)[1], lengths)
+        scale = self._system.scale[self._states]
+        J, units = balanced(J * scale / scale[:, None])
+        return np.linalg.norm(J, axis=(1, 2)), units * scale
 
     @np.errstate(all="ignore")  # a matrix may be singular, and its solution no number
     def corrected(
-        self, y: np.ndarray, xi: np.ndarray, slopes: np.ndarray, lengths: np.ndarray
+        self, y: np.ndarray, xi: np.ndarray, slopes: np.ndarray, lengths: np.ndarray, units: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Points (k, nX + m) near ``y``, the rates of the states there by the ``slopes`` of their steps, and which were found.
+
+        ``lengths`` (k,) are those of the steps, and ``units`` (k, n) those of the states in them.
 
         Errors are small, and all passes but the last one move a point so little that its tangent tells how.
         """
         states, ny, rows = self._states, y.shape[1], self._rows(y, xi)
-        steps = _Steps(xi, lengths, slopes, *self._linearised(rows[1], lengths))
+        J = self._moved(rows[1], lengths) * units[:, None, :] / units[:, :, None]
+        steps = _Steps(xi, lengths, slopes, J, units)
         x = np.hstack([y, np.zeros((len(y), len(states)))])
         value, matrix = self._equations(x, rows, steps)
         step = solutions(matrix, -value)
@@ -168,15 +177,14 @@ class SlopeReading:
         moved = tau * (np.hstack([y, steps.xi]) @ self._rates.T - steps.slopes) - r
         return np.hstack([value, moved, _carried(steps.J, r)]), matrix
 
-    def _linearised(self, slope: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``J`` (k, n, n) with all that is solved, and the units of the states (k, n)."""
-        states, solved, scale = self._states, self._solved, self._system.scale[self._states]
+    def _moved(self, slope: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+        """``J`` (k, n, n) with all that is solved."""
+        states, solved = self._states, self._solved
         J = np.broadcast_to(self._rates[:, states], (len(slope), len(states), len(states)))
         if len(solved):
             slope = np.where(np.isfinite(slope), slope, np.nan)
             J = J - self._rates[:, solved] @ solutions(slope[:, :, solved], slope[:, :, states])
-        J, factors = balanced(lengths[:, None, None] * J * scale / scale[:, None])
-        return J, factors * scale
+        return lengths[:, None, None] * J
 
     def _rows(self, y: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Residuals of constraints and nonlinear rows at points, with their derivatives."""
