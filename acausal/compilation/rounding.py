@@ -78,8 +78,8 @@ def rounding_of(value: Any, inputs: list[Any], constants: Any) -> ca.Function:
     return ca.Function("rounding", [*symbols, *errors], [ca.densify(bound)])
 
 
-def solved(r: np.ndarray, rounding: np.ndarray, J: Any, step: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """Whether residuals (..., m) are rounding, that of the step which led here included.
+def solved(r: np.ndarray, rounding: np.ndarray, J: Any, step: np.ndarray, scale: np.ndarray) -> Any:
+    """Whether residuals (..., m) are rounding, that of the step which led here included; a Boolean, or many of them.
 
     The solution of linear equations is exact up to last places of its largest part in units of scales: a matrix that couples
     unknowns of all sizes brings the rounding of some into the others, also where these have to vanish. See Higham, section 9.3.
