@@ -361,7 +361,8 @@ class Loop(Run):
             xi = self.refresh_core()
         reinits = self.apply_reinits(requested) if requested else []
         first, known = kind == "start" and k == 0, self._known(kind == "start", xi)
-        depth = self._part(known) if k == 0 and not first and self._contacts else None
+        # Also what the micro-step before took for zero with more doubt.
+        depth = self._part(known) if self._contacts and not first else None
         z_minus = state.z
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
         crossed = None if k else partial(self._crossed, triggers, xi)

@@ -625,7 +625,9 @@ class CandidateTest:
             return Verdict(mode, None, (), error.with_traceback(None))
         J1, J2, moved, known = None, None, None, instant.known
         if values.jumped:
-            J1, J2 = values.J1, second_impulse(self._model, values, limits, instant.reinits)
+            # All defects together: those that are beyond doubt by themselves may pull where all of them press.
+            J1 = values.J1 + values.removing
+            J2 = second_impulse(self._model, values, limits, instant.reinits)
         if values.jumped or (values.removed is not None and limits.moves):
             moved = limits.carried()
         if values.removed is not None:
