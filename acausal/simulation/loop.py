@@ -361,7 +361,6 @@ class Loop(Run):
             xi = self.refresh_core()
         reinits = self.apply_reinits(requested) if requested else []
         first, known = kind == "start" and k == 0, self._known(kind == "start", xi)
-        # Also what the micro-step before took for zero with more doubt.
         depth = self._part(known) if self._contacts and not first else None
         z_minus = state.z
         begin = start_limits(self.core.model, z_minus, xi) if first else z_minus
@@ -427,7 +426,10 @@ class Loop(Run):
         return tuple(k for k, e in enumerate(self.core.model.elements) if e.kind is Kind.IMPACT)
 
     def _part(self, known: Uncertainty) -> np.ndarray | None:
-        """Move apart what the motion has let overlap; by how much each element (K,) did, None where none does beyond doubt."""
+        """Move apart what the motion has let overlap; by how much each element (K,) did, None where none does beyond doubt.
+
+        The micro-step before may have taken for zero, with more doubt, what now is below it.
+        """
         core, state, data = self.core, self.state, self.data
         # A point of a large model has no impulses.
         if not isinstance(data, ModeData) or not overlap(self._contacts, self.tables, self.y, known):
