@@ -220,7 +220,7 @@ class Loop(Run):
             )  # fmt: skip
             quiet = (not first or kind == "terminal") and self._same(outcome)
             # What an impulse decided need not hold after it.
-            if quiet and not (jumped and self.turning() is not None):
+            if quiet and not (jumped and self._turns()):
                 self._take(outcome)
                 break
             requested = self._reinits(outcome) if outcome.fired else []
@@ -537,6 +537,10 @@ class Loop(Run):
         found = np.array(self.tested()) * side < 0.0
         found &= can_trigger(self.data, state.forced, state.disabled, len(found))
         return int(np.argmax(found)) if found.any() else None
+
+    def _turns(self) -> bool:
+        """Whether a form is about to change its sign, or relations select another branch of an element than the one in force."""
+        return self.turning() is not None or bool(self.tables.deselected(self.state.forced, self.y, self.known))
 
     def _check(self) -> None:
         """Known quantities do not contradict each other, and requirements hold."""

@@ -8,6 +8,7 @@ from typing import Any
 from acausal.modeling import (
     Eq,
     Expr,
+    If,
     Mode,
     Modes,
     Statement,
@@ -15,8 +16,6 @@ from acausal.modeling import (
     Variable,
     der,
     leave,
-    maximum,
-    minimum,
     table,
 )
 
@@ -61,9 +60,12 @@ class LossyGear(PartialGear, PartialConditionalHeatPort):
         a, b, w = self.flange_a, self.flange_b, self.w_a
         yield Eq(w, der(a.phi - self.phi_support))
         yield Eq(b.tau + self.ratio * (a.tau - self.tauLoss), 0)
-        # Efficiencies up to 1 make the line in force the larger one turning forwards, and the smaller one backwards.
-        yield Eq(self.tauLossMax, maximum(*self.losses(w, 1)))
-        yield Eq(self.tauLossMin, minimum(*self.losses(-w, -1)))
+        # Efficiencies up to 1 make the line in force the larger one turning forwards, and the smaller one backwards. Elements
+        # decide it together with the torques, and by their impulses where there are any.
+        driving, driven = self.losses(w, 1)
+        yield If(driving > driven, [Eq(self.tauLossMax, driving)], [Eq(self.tauLossMax, driven)], name="drivesForward")
+        driving, driven = self.losses(-w, -1)
+        yield If(driving < driven, [Eq(self.tauLossMin, driving)], [Eq(self.tauLossMin, driven)], name="drivesBackward")
         yield Modes(
             "state",
             Mode(

@@ -386,6 +386,9 @@ def _violated(numbers: NumericCore, found: _Found, instant: Instant, forced: tup
             slides = level == VALUE and model.elements[k].kind is Kind.FRICTION
             if level == _IMPULSE or (slides and _transmits(model.elements[k], 0, stage.J1)):
                 mode[k] = target
+        for level, k, target in prepared.deselected(forced, stage.y_after, instant.known, stage.J1):
+            if level == _IMPULSE:
+                mode[k] = target
     return None if tuple(mode) == data.mode else tuple(mode)
 
 

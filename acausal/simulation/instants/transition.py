@@ -534,6 +534,24 @@ class ModeTables:
         self.situations: dict[Hashable, Held] = {}
         self.variables: dict[tuple[int, ...], SignTable] = {}
 
+    def deselected(
+        self,
+        forced: Sequence[int],
+        y: np.ndarray,
+        known: Uncertainty,
+        J1: np.ndarray | None = None,
+        moved: Carried | None = None,
+    ) -> list[tuple[int, int, int]]:
+        """Elements whose relations select another branch, as in a `Verdict`; arguments as of `SignTable.signs`."""
+        found = []
+        for k, table, select in self.conditions:
+            if forced[k] < 0:
+                at, decided = table.signs(y, known, J1, moved)
+                target = select(np.array(at))
+                if target != self.data.mode[k]:
+                    found.append((min(decided, default=VALUE), k, target))
+        return found
+
     @cached_property
     def guards(self) -> SignTable:
         """Signs of the guards in force."""
@@ -638,12 +656,7 @@ class CandidateTest:
             if crossed is not None and crossed[0] == mode:
                 _know_crossing(tables, signs, levels, crossed[1])
         violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
-        for k, table, select in tables.conditions:
-            if instant.forced[k] < 0:
-                at, decided = table.signs(values.y, known, J1, moved)
-                target = select(np.array(at))
-                if target != mode[k]:
-                    violations.append((min(decided, default=VALUE), k, target))
+        violations += tables.deselected(instant.forced, values.y, known, J1, moved)
         return Verdict(mode, values, tuple(violations), signs=signs)
 
     def tables(self, data: ModeData) -> ModeTables:
