@@ -58,6 +58,7 @@ from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted
 from .instants.search import NoConsistentMode
+from .instants.standstill import through_standstill
 from .instants.transition import Choice, Instant, LeftLimits
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator
@@ -372,6 +373,9 @@ class Loop(Run):
             restart, parts = self._finite(kind, choice.restart, instant), ()
             if restart.jumped and can_collide(self.core.model, restart):
                 restart, parts = collide(self, restart, instant, left, self.next_mode)
+            elif restart.jumped and self._has_curves:
+                solve = partial(self.next_mode, triggers=("standstill",))
+                restart, parts = through_standstill(lambda: self.core.model, restart, instant, left, solve)
         except ImpactFailed as failure:
             raise self.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
@@ -424,6 +428,11 @@ class Loop(Run):
     def _contacts(self) -> tuple[int, ...]:
         """Elements that are contacts."""
         return tuple(k for k, e in enumerate(self.core.model.elements) if e.kind is Kind.IMPACT)
+
+    @cached_property
+    def _has_curves(self) -> bool:
+        """Whether there are elements with a power in more than one branch, which depends on the direction of a speed."""
+        return any(e.absorbing is not None for e in self.core.model.elements)
 
     def _part(self, known: Uncertainty) -> np.ndarray | None:
         """Move apart what the motion has let overlap; by how much each element (K,) did, None where none does beyond doubt.
@@ -540,7 +549,9 @@ class Loop(Run):
 
     def _turns(self) -> bool:
         """Whether a form is about to change its sign, or relations select another branch of an element than the one in force."""
-        return self.turning() is not None or bool(self.tables.deselected(self.state.forced, self.y, self.known))
+        return self.turning() is not None or bool(
+            self.tables.deselected(self.state.forced, self.y, self.known)
+        )
 
     def _check(self) -> None:
         """Known quantities do not contradict each other, and requirements hold."""

@@ -63,9 +63,19 @@ class LossyGear(PartialGear, PartialConditionalHeatPort):
         # Efficiencies up to 1 make the line in force the larger one turning forwards, and the smaller one backwards. Elements
         # decide it together with the torques, and by their impulses where there are any.
         driving, driven = self.losses(w, 1)
-        yield If(driving > driven, [Eq(self.tauLossMax, driving)], [Eq(self.tauLossMax, driven)], name="drivesForward")
+        yield If(
+            driving > driven,
+            [Eq(self.tauLossMax, driving)],
+            [Eq(self.tauLossMax, driven)],
+            name="drivesForward",
+        )
         driving, driven = self.losses(-w, -1)
-        yield If(driving < driven, [Eq(self.tauLossMin, driving)], [Eq(self.tauLossMin, driven)], name="drivesBackward")
+        yield If(
+            driving < driven,
+            [Eq(self.tauLossMin, driving)],
+            [Eq(self.tauLossMin, driven)],
+            name="drivesBackward",
+        )
         yield Modes(
             "state",
             Mode(

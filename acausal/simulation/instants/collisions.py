@@ -65,11 +65,24 @@ class Stage:
     """The impulse of what has removed defects that are no jump: what is uncertain has to explain it; None without any."""
     by: tuple[Contacts, np.ndarray] | None = None
     """The contacts of a round and their impulses; None of what is no round."""
+    left: np.ndarray | None = None
+    right: np.ndarray | None = None
+    """The limits with their slopes and sources where they lie within a jump, so that no mode tells the slopes."""
 
     @property
     def impulse(self) -> np.ndarray:
         """All that moves the values."""
         return self.J1 if self.removing is None else self.J1 + self.removing
+
+
+def limits_of(s: Stage) -> tuple[np.ndarray, np.ndarray]:
+    """Both limits of a part as states ``[z, z', xi]``."""
+    left = _point(s.z_before, s.before, s.y_before) if s.left is None else s.left
+    return left, _point(s.after.T @ s.y_after, s.after, s.y_after) if s.right is None else s.right
+
+
+def _point(z: np.ndarray, data: ModeData, y: np.ndarray) -> np.ndarray:
+    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])
 
 
 @frozen

@@ -20,8 +20,9 @@ from ..failures import UNSOLVED, ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
 from ..run import Run
 from .choice import bend_along, restarted
-from .collisions import Stage, collisions
+from .collisions import ImpactFailed, Stage, collisions, limits_of
 from .contradictions import jump_apart
+from .standstill import turned
 from .transition import Choice, Instant
 
 Enter = Callable[[Iterable[Mode]], Iterator[Restart]]
@@ -44,6 +45,10 @@ def collide(
         return next_mode(mode, replace(again, forced=forced), ("collision",)).restart
 
     found = collisions(restart, left, left_limits, lambda: run.core, solve)
+    for stage in found.stages:
+        turning = turned(run.core.model, stage)
+        if turning:
+            raise ImpactFailed("turned", turning)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
     return found.restart, found.stages
@@ -190,14 +195,11 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
 
 
 def _part(lin: Linearisation, s: Stage, xi: np.ndarray, values: Values) -> Jump:
-    right = _point(s.after.T @ s.y_after, s.after, s.y_after)
-    jump = Jump(_point(s.z_before, s.before, s.y_before), right, s.impulse)
+    left, right = limits_of(s)
+    jump, mean = Jump(left, right, s.impulse), 0.5 * (left + right)[: 2 * len(s.z_before)]
+    if s.left is not None or s.right is not None:
+        jump = replace(jump, mean=mean)
     if not lin.core.reduced.nonlinear or not jump.J1.any():
         return jump
     bend = bend_along(lin, s.before.mode, s.z_before, s.z_after, xi, values)
-    return jump if bend is None else replace(jump, mean=0.5 * (jump.left + jump.right)[: len(bend)] + bend)
-
-
-def _point(z: np.ndarray, data: ModeData, y: np.ndarray) -> np.ndarray:
-    """The state ``[z, z', xi]``."""
-    return np.concatenate([z, data.T @ (data.Ay @ y), y[len(data.states) :]])
+    return jump if bend is None else replace(jump, mean=mean[: len(bend)] + bend)
