@@ -138,7 +138,7 @@ WHY_IMPACT = {
     "energy": "impacts and friction together would add energy: Newton's law of impact with these coefficients has no motion",
     "unsettled": "sliding, sticking and closing branches follow each other without end while the impulses are sought",
     "nonlinear": "the momentum of what collides is no linear function of its speed",
-    "turned": "what is lost of an impulse depends on the direction of a speed that turns around in an impact with restitution",
+    "turned": "what is lost of an impulse depends on the direction of a speed that it turns around, and no law splits it there",
     "unsolved": "no impulses of the contacts that touch stop their approach",
 }
 

@@ -37,11 +37,14 @@ class LossyGear(PartialGear, PartialConditionalHeatPort):
     """Gear with losses in mesh and bearings, ``phi_a = ratio * phi_b``, ``-flange_b.tau = ratio * (flange_a.tau - tauLoss)``.
 
     Turning forwards ``tauLoss`` is the larger of ``(1 - eta_mf1) * flange_a.tau + tau_bf1``, where ``flange_a`` drives, and
-    ``(1 - 1 / eta_mf2) * flange_a.tau + tau_bf2``, where it is driven; backwards the smaller of the same with ``-tau_bf1`` and
-    ``-tau_bf2``. At standstill the gear is stuck while ``tauLoss`` is between the two. With one row of losses it stays on the
-    exact path. The teeth are rigid and never lift off; what friction depends on besides the speed, as temperature and oil, is
-    left out. C. Pelchen, C. Schweiger, M. Otter, Modeling and Simulating the Efficiency of Gearboxes and of Planetary
-    Gearboxes, 2nd International Modelica Conference, 2002.
+    ``(1 - 1 / eta_mf2) * flange_a.tau + tau_bf2``, where it is driven; backwards the smaller of the same with ``-tau_bf1``
+    and ``-tau_bf2``. At standstill the gear is stuck while ``tauLoss`` is between the two. Of an impulse it takes the same
+    part as of a torque in the direction in which the impulse does work; one that turns the gear around acts by the law of the
+    direction before until standstill, and by that of the direction after from there. An impact with restitution that turns it
+    around ends the run with `ImpactError`. With one row of losses it stays on the exact path. The teeth are rigid and never
+    lift off; what friction depends on besides the speed, as temperature and oil, is left out. C. Pelchen, C. Schweiger, M.
+    Otter, Modeling and Simulating the Efficiency of Gearboxes and of Planetary Gearboxes, 2nd International Modelica
+    Conference, 2002.
     """
 
     lossTable: Structural[tuple] = Structural(

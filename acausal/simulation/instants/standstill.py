@@ -66,9 +66,10 @@ def through_standstill(
     Raises
     ------
     ImpactFailed
-        Where parts of the instant follow each other without end.
+        Where what turns around has no motion up to its standstill, or parts of the instant follow each other without end.
     """
     stages: tuple[Stage, ...] = ()
+    ways: tuple[Stage, ...] = ()
     for _ in range(MOST_TURNS):
         ways = _ways(stages, restart, left)
         stop = _stop(model(), ways[-1], instant, solve, lambda to, so_far=stages: _ways(so_far, to, left))
@@ -77,7 +78,7 @@ def through_standstill(
         stages, end = stop, stop[-1]
         instant = replace(instant, z_minus=end.z_after, known=_known(instant, end), crossed=None, parted=None)
         restart = solve(end.after.mode, instant).restart
-    raise ImpactFailed("unsettled", turned(model(), stages[-1]))
+    raise ImpactFailed("unsettled", turned(model(), ways[-1]))
 
 
 def _known(instant: Instant, end: Stage) -> Uncertainty:
@@ -108,17 +109,27 @@ def _stop(
     solve: Solve,
     reach: Callable[[Restart], tuple[Stage, ...]],
 ) -> tuple[Stage, ...] | None:
-    """The way to where the first of the elements stands still that turn around, by the law before; None where none does."""
+    """The way to where the first of the elements stands still that turn around, by the law before; None where none does.
+
+    Raises
+    ------
+    ImpactFailed
+    """
     for turn in _turns(model, way):
         forced = tuple(turn.branch if k == turn.element else b for k, b in enumerate(instant.forced))
         stopped = None
         with suppress(NoConsistentMode, Inadmissible):
             stopped = solve(way.before.mode, replace(instant, forced=forced)).restart
+        if stopped is None and turn.after:
+            raise ImpactFailed("turned", (turn.element,))
         if stopped is None or not stopped.jumped:
             continue
         ways = reach(stopped)
-        end = min(map(_share, _turns(model, ways[-1])), default=1.0)
-        return *ways[:-1], _shortened(ways[-1], end)
+        ends = _speeds(model, model.elements[turn.element], ways[-1])
+        others = [(t.before, t.after) for t in _turns(model, ways[-1])]
+        # Straight lines are followed up to the first zero; what comes to rest there goes on from there.
+        shares = [before / (before - after) for before, after in (ends, *others) if before * after < 0.0]
+        return *ways[:-1], _shortened(ways[-1], min(shares, default=1.0))
     return None
 
 
@@ -150,11 +161,6 @@ def _speeds(model: AffineModel, element: Element, way: Stage) -> tuple[float, fl
     still = _ROUNDED * (np.abs(form.A[0]) @ size + abs(xi))
     before, after = (0.0 if abs(end) <= still else float(end) for end in ends)
     return before, after
-
-
-def _share(turn: _Turn) -> float:
-    """The part of a way after which a speed that turns around is zero."""
-    return turn.before / (turn.before - turn.after)
 
 
 def _branch_of(element: Element, speed: float) -> int | None:
