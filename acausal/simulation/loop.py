@@ -52,7 +52,7 @@ from .failures import (
     Unsettled,
 )
 from .instants.choice import choose, derivatives, only_mode
-from .instants.collisions import ImpactFailed, can_collide
+from .instants.collisions import ImpactFailed, Stage, can_collide
 from .instants.discrete import Outcome
 from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
@@ -370,12 +370,7 @@ class Loop(Run):
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed, depth)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
-            restart, parts = self._finite(kind, choice.restart, instant), ()
-            if restart.jumped and can_collide(self.core.model, restart):
-                restart, parts = collide(self, restart, instant, left, self.next_mode)
-            elif restart.jumped and self._has_curves:
-                solve = partial(self.next_mode, triggers=("standstill",))
-                restart, parts = through_standstill(lambda: self.core.model, restart, instant, left, solve)
+            restart, parts = self._impelled(self._finite(kind, choice.restart, instant), instant, left)
         except ImpactFailed as failure:
             raise self.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
@@ -414,6 +409,17 @@ class Loop(Run):
         after, D, R = restart.data.mode, state.D, state.R
         self.record.steps.append(MicroStep(state.t, k, kind, triggers, before, after, D=D, R=R, **logged))
         return restart.jumped
+
+    def _impelled(
+        self, restart: Restart, instant: Instant, left: Callable[[Restart], tuple[Stage, ...]]
+    ) -> tuple[Restart, tuple[Stage, ...]]:
+        """A restart behind the law of impact, or with what turns around stopped on the way; and the way, if it has such parts."""
+        if restart.jumped and can_collide(self.core.model, restart):
+            return collide(self, restart, instant, left, self.next_mode)
+        if restart.jumped and self._has_curves:
+            solve = partial(self.next_mode, triggers=("standstill",))
+            return through_standstill(lambda: self.core.model, restart, instant, left, solve)
+        return restart, ()
 
     def _finite(self, kind: str, restart: Restart, instant: Instant) -> Restart:
         """The restart, if no source that steps moves at once what has inertia, or that is allowed."""
