@@ -69,16 +69,16 @@ def through_standstill(
         Where what turns around has no motion up to its standstill, or parts of the instant follow each other without end.
     """
     stages: tuple[Stage, ...] = ()
-    ways: tuple[Stage, ...] = ()
+    turning: tuple[int, ...] = ()
     for _ in range(MOST_TURNS):
         ways = _ways(stages, restart, left)
         stop = _stop(model(), ways[-1], instant, solve, lambda to, so_far=stages: _ways(so_far, to, left))
         if stop is None:
             return (_all(restart, ways), ways) if stages else (restart, ())
-        stages, end = stop, stop[-1]
+        stages, end, turning = stop, stop[-1], turned(model(), ways[-1])
         instant = replace(instant, z_minus=end.z_after, known=_known(instant, end), crossed=None, parted=None)
         restart = solve(end.after.mode, instant).restart
-    raise ImpactFailed("unsettled", turned(model(), ways[-1]))
+    raise ImpactFailed("unsettled", turning)
 
 
 def _known(instant: Instant, end: Stage) -> Uncertainty:
