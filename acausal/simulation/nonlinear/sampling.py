@@ -251,7 +251,12 @@ class _Batch:
     def _corrected(
         self, reading: SlopeReading, read: np.ndarray, slopes: np.ndarray, lengths: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Which of the points to ``read`` slopes of steps have corrected, and the slopes of their states."""
+        """Which of the points to ``read`` slopes of steps have corrected, and the slopes of their states.
+
+        The end is as the run has found it and gone on from it: what crosses zero there does so in what is read too.
+        """
+        inside = self.hs[read] < self.steps.length
+        read, slopes, lengths = read[inside], slopes[inside], lengths[inside]
         found = np.zeros(len(read), bool)
         for first in range(0, len(read), BATCH):
             part = slice(first, first + BATCH)

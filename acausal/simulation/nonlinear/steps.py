@@ -306,7 +306,8 @@ class Steps:
         return self.length if count <= 1 else h + (self.length - h) / count
 
     def cut(self, h: float) -> None:
-        """Forget what lies after ``h``."""
+        """End the segment at ``h``, and forget what lies after it."""
+        self.length = h
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
 
     def ends(self) -> np.ndarray:
