@@ -154,7 +154,7 @@ def test_an_integrated_state_may_miss_its_absolute_tolerance(method: str) -> Non
 
 
 def test_what_crosses_zero_does_so_in_what_is_read() -> None:
-    """Points along steps are led by slopes too, by 1e-8 m here; where a contact closes its gap is read as the run has found it."""
+    """Points along steps are led by slopes, by 1e-8 m here; a contact closes where its gap is read as closed."""
     family = FAMILIES["nonlinear mechanisms"]
     verdict = family.run(family.describe(1020047), "explicit")
     assert verdict.outcome == "right", verdict
