@@ -37,11 +37,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 def _only_widens(item: pytest.Item, first: dict[str, str]) -> bool:
     """Whether a test is left to the sweeps: of ``sweep(every=k)`` all but the first case and one in ``k``."""
-    mark = item.get_closest_marker("sweep")
-    if mark is None or "every" not in mark.kwargs:
-        return mark is not None
+    marks = list(item.iter_markers("sweep"))
+    parts = [mark.kwargs["every"] for mark in marks if "every" in mark.kwargs]
+    if len(parts) < len(marks) or not parts:
+        return bool(marks)
     # By a checksum of the name: a stride would always meet the same value of some parameter.
-    kept = zlib.crc32(item.nodeid.encode()) % mark.kwargs["every"] == 0
+    kept = zlib.crc32(item.nodeid.encode()) % parts[0] == 0
     return not kept and first[item.nodeid.split("[")[0]] != item.nodeid
 
 

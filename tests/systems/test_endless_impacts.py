@@ -177,6 +177,7 @@ def row(m: Sequence[float], F: Sequence[float], e: Sequence[float]) -> Component
     return assembled(*joined, **parts)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),

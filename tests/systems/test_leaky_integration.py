@@ -117,6 +117,7 @@ def test_rectifier_as_in_closed_form(f: float, diodes: int, Ron: float) -> None:
     assert errors[2] <= 1e-8
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("diodes", [1, 4])
 def test_a_junction_beside_it_changes_nothing_but_its_own_current(diodes: int) -> None:
     """30 mA of some 300 A: the mean falls by less than 1e-4, and the element blocks where it has to."""

@@ -15,6 +15,7 @@ from tests.systems.test_leaky_integration import SPAN, Rectifier
 WIDTH, SATURATION = 0.04, 1e-14
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("diodes", [1, 4])
 def test_a_junction_beside_a_scale_of_many_decades(diodes: int) -> None:
     """The unknown is a flow of 30 mA; that of its variable in the circuit reaches 1e5 where everything is conducting."""

@@ -87,6 +87,7 @@ def test_transistor_amplifier_over_two_periods(rtol: float, bound: float) -> Non
 
 
 @requires_case("ivp_transistor_amplifier")
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(("rtol", "bound"), [(1e-6, 1e-4), (1e-10, 1e-7)])
 @pytest.mark.slow
 def test_transistor_amplifier_at_the_published_end(rtol: float, bound: float) -> None:

@@ -37,6 +37,7 @@ def parallelogram(phi: float, w: float = 10.0) -> Linkage:
 
 
 @pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("phi", "w", "rtol"),
     [
