@@ -99,13 +99,13 @@ class Loop(Run):
                     due = min(due, self.sources.next_break(state.t))
                 horizon = min(t_end, due)
                 hit = self._segment(horizon)
+                seconds["flow"] += perf_counter() - begin - (seconds["record"] - recorded)
                 if hit is None and horizon >= t_end and due > t_end + self.tolerance:
                     # What crosses zero at the end itself, to the last digits of time, belongs to this run.
                     hit = self.turning()
                     if hit is None:
                         return
                 state.pending = TIME if hit is None else hit
-                seconds["flow"] += perf_counter() - begin - (seconds["record"] - recorded)
             begin = perf_counter()
             self.mark()
             self._instant(state.pending)

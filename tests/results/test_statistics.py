@@ -132,3 +132,8 @@ def test_threads_that_run_one_program_get_the_bits_of_one(model: type[Component]
         assert result.stats.newton_iterations == alone.stats.newton_iterations
         assert (result.stats.history == alone.stats.history).all()
         assert (result.stats.events, result.stats.searches) == (alone.stats.events, alone.stats.searches)
+
+
+def test_the_time_of_a_segment_that_ends_with_the_run_is_booked() -> None:
+    """A run without events is one such segment."""
+    assert simulate(Falling(), 0.5).stats.seconds["flow"] > 0.0
