@@ -153,7 +153,8 @@ def undamped_many(
         shrinks = size < CONTRACTS * before[left]
         done = size <= np.where(shrinks, ACCURATE, STALLED)
         near = np.flatnonzero(done)
-        done[near] = solved(r[near], rounding(left[near]), J[near], step[near], scale)
+        for i, rounded in zip(near.tolist(), rounding(left[near]), strict=True):
+            done[i] = solved(r[i], rounded, J[i], step[i], scale)
         moved, found[left[done]] = left[shrinks | done], True
         x[moved] += d[moved]
         before[left] = np.minimum(size, 1.0)
@@ -162,16 +163,15 @@ def undamped_many(
 
 
 def solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of many small systems for right sides (k, n) or (k, n, c); not a number where a matrix is singular."""
-    sides = right if right.ndim > 2 else right[:, :, None]
+    """Solutions of many small systems; not a number where a matrix is singular."""
     try:
-        found = np.linalg.solve(matrices, sides)
+        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
     except np.linalg.LinAlgError:
-        found = np.full(sides.shape, np.nan)
-        for i, (matrix, b) in enumerate(zip(matrices, sides, strict=True)):
+        found = np.full(right.shape, np.nan)
+        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
             if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
                 found[i] = np.linalg.solve(matrix, b)
-    return found.reshape(right.shape)
+        return found
 
 
 Point = TypeVar("Point", contravariant=True)
