@@ -9,7 +9,18 @@ from scipy.optimize import brentq
 
 from acausal import Component, Eq, Parameter, Statement, Variable, connect, der, simulate, sin, time
 from acausal import exp as exponential
-from acausal.components.electrical import ConstantVoltage, Diode, Ground, Inductor
+from acausal.components.electrical import (
+    Capacitor,
+    ConstantVoltage,
+    Diode,
+    Ground,
+    Inductor,
+    Resistor,
+    SineVoltage,
+    StepVoltage,
+)
+from tests.systems.circuits import circuit
+from tests.systems.network_models import CubicConductor
 from tests.systems.test_leaky_integration import SPAN, Rectifier
 
 WIDTH, SATURATION = 0.04, 1e-14
@@ -148,3 +159,23 @@ def test_a_coil_that_a_junction_blocks(rtol: float, method: str) -> None:
     assert result["coil.i"].final == pytest.approx(-1e-9 - 6e-8, rel=1e-6)
     # Some 60 to 100 of them, most of them down the last decades of the current.
     assert result.stats.steps + result.stats.rejections < 200
+
+
+@pytest.mark.parametrize("R", [1e-3, 1e-6])
+def test_a_step_behind_a_small_resistance_is_integrated_beside_a_nonlinear_part(R: float) -> None:
+    """Ever smaller steps of 1e-21 s followed it at 1 uOhm: rounding of their slopes was taken for a motion that was missed."""
+    C, at, rtol = 1e-6, 1.1e-3, 1e-6
+    model = circuit(
+        ("source", StepVoltage(V=10.0, startTime=at), "a", "0"),
+        ("wire", Resistor(R=R), "a", "b"),
+        ("capacitor", Capacitor(C=C, v=0.0), "b", "0"),
+        ("other", SineVoltage(V=1.0, f=1e3), "p", "0"),
+        ("cubic", CubicConductor(g=1e-3), "p", "q"),
+        ("slow", Capacitor(C=1e-7, v=0.0), "q", "0"),
+    )
+    result = simulate(model, 2e-3, method="implicit", rtol=rtol)
+    assert result.stats.steps < 1000
+    tau = np.array([0.1, 1.0, 3.0])
+    charged = 10.0 * (1.0 - np.exp(-tau))
+    assert result["capacitor.v"].at(at + tau * R * C) == pytest.approx(charged, abs=10.0 * rtol)
+    assert result["capacitor.v"].final == pytest.approx(10.0, rel=rtol)

@@ -77,9 +77,7 @@ def source_leaps(
         step[-TANGENT_STATES:] = 0.0  # The time since an instant begins anew.
     over = data.constraints[:, n:]
     stepped = np.abs(over @ step) > ROUNDING * (np.abs(over) @ (np.abs(xi) + np.abs(before)))
-    defects = data.constraints @ np.concatenate([z_minus, xi])
-    beyond = np.abs(defects) > instant.limits(data).explained
-    J1 = data.impulse @ np.where(stepped & beyond, defects, 0.0)
+    J1 = data.impulse @ np.where(stepped, instant.limits(data).sudden, 0.0)
     if not moves_at_once(model, data, J1, restart.z):
         return None
     J2 = next_order(model, data, J1[:, None])[:, 0]

@@ -112,6 +112,11 @@ class LeftLimits:
         n, rows = len(self.z_minus), self.data.constraints
         return self.rounded + self.known.moving(rows[:, :n], rows[:, n:])
 
+    @property
+    def sudden(self) -> np.ndarray:
+        """Defects (k,) that nothing uncertain explains, others zero: these are jumps."""
+        return np.where(np.abs(self.residual) > self.explained, self.residual, 0.0)
+
     def carried(self) -> Carried | None:
         """What a jump carries on of the motion of left limits; None where they do not move."""
         k = len(self.data.states)
@@ -153,7 +158,7 @@ def restart(model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int,
     J1 = removed = defects = None
     if len(data.constraints):
         residual = limits.residual
-        sudden = np.where(np.abs(residual) > limits.explained, residual, 0.0) if limits.moves else _NONE
+        sudden = limits.sudden if limits.moves else _NONE
         if any(sudden.tolist()):
             y[:k] += data.jump @ sudden
             _require_met(model, data, sudden)
@@ -364,9 +369,8 @@ class SignTable:
         resolution, rates = known.late / self._tau if moved is None else 0.0, len(noise)
         # Left limits move as the mode before does. The motion of the mode that is tested says nothing of it: through a
         # small loss it takes anything to zero within that time.
-        shift = None if J1 is not None or known.shift is None else self._chosen(known.shift)
-        if moved is not None:
-            shift = moved.y
+        unmoved = None if J1 is not None or known.shift is None else self._chosen(known.shift)
+        shift = unmoved if moved is None else moved.y
         moves = None if shift is None else shifted(self._forms[:rates], shift).tolist()
         signs, levels = [0] * m, [_ZERO] * m
         for i in range(m):
