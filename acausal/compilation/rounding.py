@@ -78,18 +78,20 @@ def rounding_of(value: Any, inputs: list[Any], constants: Any) -> ca.Function:
     return ca.Function("rounding", [*symbols, *errors], [ca.densify(bound)])
 
 
-def solved(r: np.ndarray, rounding: np.ndarray, J: Any, step: np.ndarray, scale: np.ndarray) -> bool:
-    """Whether residuals are rounding, that of the step which led here included.
+def solved(r: np.ndarray, rounding: np.ndarray, J: Any, step: np.ndarray, scale: np.ndarray) -> Any:
+    """Whether residuals (..., m) are rounding, that of the step which led here included; a Boolean, or many of them.
 
     The solution of linear equations is exact up to last places of its largest part in units of scales: a matrix that couples
     unknowns of all sizes brings the rounding of some into the others, also where these have to vanish. See Higham, section 9.3.
     """
-    if (np.abs(r) <= REACHED * rounding).all():
-        return True
-    if not hasattr(J, "shape"):
-        return False
-    sizes = np.where(np.isfinite(scale), scale, 0.0) * float(np.max(np.abs(step) / scale, initial=0.0))
-    return bool((np.abs(r) <= REACHED * (rounding + UNIT * (abs(J) @ sizes))).all())
+    off = np.abs(r)
+    reached = (off <= REACHED * rounding).all(axis=-1)
+    if reached.all() or not hasattr(J, "shape"):
+        return reached
+    largest = np.max(np.abs(step) / scale, axis=-1, keepdims=True, initial=0.0)
+    sizes = np.where(np.isfinite(scale), scale, 0.0) * largest
+    moved = (abs(J) @ sizes[..., None])[..., 0]
+    return reached | (off <= REACHED * (rounding + UNIT * moved)).all(axis=-1)
 
 
 def missed(r: np.ndarray, rounding: np.ndarray) -> np.ndarray:

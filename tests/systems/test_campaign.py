@@ -153,6 +153,13 @@ def test_an_integrated_state_may_miss_its_absolute_tolerance(method: str) -> Non
     assert verdict.outcome == "right", verdict.why
 
 
+def test_what_crosses_zero_does_so_in_what_is_read() -> None:
+    """Points along steps are led by slopes, by 1e-8 m here; a contact closes where its gap is read as closed."""
+    family = FAMILIES["nonlinear mechanisms"]
+    verdict = family.run(family.describe(1020047), "explicit")
+    assert verdict.outcome == "right", verdict
+
+
 def test_a_small_current_against_a_diode_is_seen_where_a_large_one_has_died_away() -> None:
     """One of 0.16 A followed 4e5 A and went on for 0.5 ms: steps missed as much as a crossing before them had."""
     family = FAMILIES["network runs"]

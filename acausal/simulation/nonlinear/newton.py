@@ -153,8 +153,7 @@ def undamped_many(
         shrinks = size < CONTRACTS * before[left]
         done = size <= np.where(shrinks, ACCURATE, STALLED)
         near = np.flatnonzero(done)
-        for i, rounded in zip(near.tolist(), rounding(left[near]), strict=True):
-            done[i] = solved(r[i], rounded, J[i], step[i], scale)
+        done[near] = solved(r[near], rounding(left[near]), J[near], step[near], scale)
         moved, found[left[done]] = left[shrinks | done], True
         x[moved] += d[moved]
         before[left] = np.minimum(size, 1.0)
@@ -163,15 +162,16 @@ def undamped_many(
 
 
 def solutions(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solutions of many small systems; not a number where a matrix is singular."""
+    """Solutions of many small systems for right sides (k, n) or (k, n, c); not a number where a matrix is singular."""
+    sides = right if right.ndim > 2 else right[:, :, None]
     try:
-        return np.linalg.solve(matrices, right[:, :, None])[:, :, 0]
+        found = np.linalg.solve(matrices, sides)
     except np.linalg.LinAlgError:
-        found = np.full(right.shape, np.nan)
-        for i, (matrix, b) in enumerate(zip(matrices, right, strict=True)):
+        found = np.full(sides.shape, np.nan)
+        for i, (matrix, b) in enumerate(zip(matrices, sides, strict=True)):
             if np.isfinite(matrix).all() and np.linalg.matrix_rank(matrix) == len(b):
                 found[i] = np.linalg.solve(matrix, b)
-        return found
+    return found.reshape(right.shape)
 
 
 Point = TypeVar("Point", contravariant=True)

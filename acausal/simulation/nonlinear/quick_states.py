@@ -4,6 +4,9 @@ A rate amplifies the error of its state by the inverse of a time constant, and s
 10 V is 2 uA over 1 nOhm, and the tolerance of a step 100 A, for as long as a segment lasts. The slope of a step is off by that
 error over the length of the step alone, and its integral is what the state moves. So where a step is longer than a time constant
 its slope is what is known: the state is where its rate is that slope, and everything else follows from there.
+
+Rates that are affine tell once for a mode which states are quick. Beside anything nonlinear each point is sought by value and
+slope first (see `slope_reading`), and values hold together whichever states are eliminated here: that removes their rounding.
 """
 
 from __future__ import annotations

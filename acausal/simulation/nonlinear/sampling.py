@@ -8,7 +8,9 @@ import numpy as np
 
 from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
+from ...errors import warn
 from .newton import NewtonFailure, solutions, undamped_many
+from .slope_reading import SlopeReading
 from .state_selection import Selection
 from .steps import Accepted, Steps
 
@@ -40,24 +42,23 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Core unknowns, their time derivatives, and sources at times ``hs`` (k,) of a segment, one row for each."""
     system, q = steps.motion.system, len(steps.begin.xi)
-    v0, v1 = sampled_jets(steps, hs)
-    z = v0 @ system.z_of.T
-    states = system.quick if reads_slopes(steps) else None
-    if states is not None:
-        stacked = steps.in_arrays(Stacked)
-        of = np.searchsorted(stacked.ends, hs)
-        (stack,), quick = stacked.stacks, stacked.quick[of]
-        for count in np.unique(quick[quick > 0]).tolist():
-            at = np.flatnonzero(quick == count)
-            found = states.read(count, stack.rates(of[at], hs[at]), v0[at])
-            z[at], v1[at, : system.nx] = found[:, : z.shape[1]], found[:, z.shape[1] :]
-    return z, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
+    if not reads_slopes(steps):
+        v0, v1 = sampled_jets(steps, hs)
+        return v0 @ system.z_of.T, v1 @ system.z_of.T, v0[:, v0.shape[1] - q :]
+    stacked, n = steps.in_arrays(Stacked), system.z_of.shape[0]
+    of = np.searchsorted(stacked.ends, hs)
+    z, slopes, xi = np.empty((len(hs), n)), np.empty((len(hs), n)), np.empty((len(hs), q))
+    for number in np.unique(stacked.stack_of[of]).tolist():
+        at = np.flatnonzero(stacked.stack_of[of] == number)
+        batch = _Batch(steps, stacked.stacks[number], of[at], stacked.place[of[at]], hs[at])
+        z[at], slopes[at] = batch.unknowns(stacked)
+        xi[at] = batch.xi
+    return z, slopes, xi
 
 
 def reads_slopes(steps: Steps) -> bool:
     """Whether states are quick in some of the steps."""
-    motion = steps.motion
-    if not motion.batched or motion.system.quick is None:
+    if not steps.motion.batched or not steps.motion.system.nx:
         return False
     return bool(steps.in_arrays(Stacked).quick.any())
 
@@ -105,6 +106,15 @@ def _first_unsolved(steps: Steps, h0: float, h1: float) -> float | None:
     return None
 
 
+def _from_values(times: np.ndarray) -> str:
+    """Text of the warning that slopes told nothing at some times."""
+    others = f" and {len(times) - 1} other times" if len(times) > 1 else ""
+    return (
+        f"at t = {times.min():.9g} s{others} equations have no point between values and slopes of the steps: flows through "
+        "small losses follow from the values, whose error they amplify, and energies may be off; a smaller rtol makes them exact"
+    )
+
+
 class Stacked:
     """Accepted steps in arrays, those that integrate the same coordinates together."""
 
@@ -112,9 +122,6 @@ class Stacked:
         accepted = steps.accepted
         self.count = len(accepted)
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
-        quick, lengths = steps.motion.system.quick, np.array([a.step.t1 - a.step.t0 for a in accepted])
-        self.quick = np.zeros(self.count, np.int64) if quick is None else quick.counts(lengths)
-        """How many states are quick in each."""
         groups: dict[bytes, list[int]] = {}
         for k, a in enumerate(accepted):
             groups.setdefault(a.selection.states.tobytes(), []).append(k)
@@ -122,6 +129,11 @@ class Stacked:
         self.stack_of, self.place = np.empty(self.count, np.int64), np.empty(self.count, np.int64)
         for number, numbers in enumerate(groups.values()):
             self.stack_of[numbers], self.place[numbers] = number, np.arange(len(numbers))
+        self.lengths = np.array([a.step.t1 - a.step.t0 for a in accepted])
+        self.quick = np.zeros(self.count, bool)
+        """In which of them slopes tell more than values."""
+        for stack, numbers in zip(self.stacks, groups.values(), strict=True):
+            self.quick[numbers] = stack.measured(self.lengths[numbers])
 
 
 class _Many:
@@ -153,6 +165,28 @@ class Stack:
         self.selection: Selection = accepted[0].selection
         self._states = _Many([a.step for a in accepted])
         self._course = _Many([steps.course(a) for a in accepted])
+        self._accepted, motion = accepted, steps.motion
+        system, chosen = motion.system, self.selection
+        self._flows = system.quick
+        self.reading: SlopeReading | None = None
+        """Corrects points; None where all is affine, and the flows of quick states follow from slopes as they are."""
+        if system.m or system.constraints:
+            self.reading = SlopeReading(system, motion.constants, chosen.states, chosen.dependent)
+        self.units = np.empty((len(accepted), len(chosen.states)))
+        """In which the reading measures states in the steps, once these are measured."""
+
+    def measured(self, lengths: np.ndarray) -> np.ndarray:
+        """Measure the steps, of these lengths; in which of them slopes tell more than values."""
+        if self.reading is None:
+            return np.zeros(len(lengths), bool) if self._flows is None else self._flows.counts(lengths) > 0
+        ends = [a.begin for a in self._accepted] + [a.end for a in self._accepted]
+        y, xi = np.array([p.y for p in ends]), np.array([p.xi for p in ends])
+        found, units = self.reading.quickness(y, xi, np.tile(lengths, 2))
+        sizes, (first, last) = found.reshape(2, -1), np.split(units, 2)
+        longest = np.fmax(*sizes)
+        self.units = np.where((sizes[1] == longest)[:, None], last, first)
+        bridged = np.array([a.bridge is not None for a in self._accepted])
+        return (longest > 1.0) & ~bridged
 
     def guess(self, k: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Coordinates at times ``hs`` in the steps ``k``: what is integrated, and what is solved is near."""
@@ -171,7 +205,7 @@ class _Batch:
     def __init__(self, steps: Steps, stack: Stack, of: np.ndarray, place: np.ndarray, hs: np.ndarray) -> None:
         self.steps, self.of, self.hs, self.accepted = steps, of, hs, steps.accepted
         self.motion, self.system = steps.motion, steps.motion.system
-        self.solved = stack.selection.dependent
+        self.stack, self.place, self.solved = stack, place, stack.selection.dependent
         self.xi = steps.motion.sources.sample(hs)
         self.y = stack.guess(place, hs)
         self.y_t: dict[int, np.ndarray] = {}
@@ -188,6 +222,52 @@ class _Batch:
         if len(system.algebraic):
             v1[:, len(system.mode.states) + system.algebraic] = self._open_rates(rates)
         return v0, v1
+
+    def unknowns(self, stacked: Stacked) -> tuple[np.ndarray, np.ndarray]:
+        """Core unknowns and their time derivatives where states are as quick as the slopes of their steps tell."""
+        system, states = self.system, self.stack.selection.states
+        if len(self.solved) + system.m:
+            self._solve()
+        lengths, read = stacked.lengths[self.of], np.flatnonzero(stacked.quick[self.of])
+        slopes = self.stack.rates(self.place[read], self.hs[read])
+        if self.stack.reading is not None:
+            read, slopes = self._corrected(self.stack.reading, read, slopes, lengths[read])
+        rates = self.y @ system.rate_of_both.T + self.xi @ system.rate_of_sources.T
+        rates[np.ix_(read, states)] = slopes
+        z = (self.y @ system.v0.y.T + self.xi @ system.v0.xi.T) @ system.z_of.T
+        v1 = self.y @ system.v1.y.T + self.xi @ system.v1.xi.T
+        if system.quick is not None:
+            counts = system.quick.counts(lengths[read])
+            for count in np.unique(counts[counts > 0]).tolist():
+                at = read[counts == count]
+                known = system.quick.read(count, rates[at], np.hstack([self.y[at], self.xi[at]]))
+                z[at], rates[at] = np.split(known, [z.shape[1]], axis=1)
+        ns = len(system.mode.states)
+        v1[:, :ns] = rates[:, :ns]
+        if len(system.algebraic):
+            v1[:, ns + system.algebraic] = self._open_rates(rates)
+        return z, v1 @ system.z_of.T
+
+    def _corrected(
+        self, reading: SlopeReading, read: np.ndarray, slopes: np.ndarray, lengths: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Which of the points to ``read`` slopes of steps have corrected, and the slopes of their states.
+
+        The end is as the run has found it and gone on from it: what crosses zero there does so in what is read too.
+        """
+        inside = self.hs[read] < self.steps.length
+        read, slopes, lengths = read[inside], slopes[inside], lengths[inside]
+        found = np.zeros(len(read), bool)
+        for first in range(0, len(read), BATCH):
+            part = slice(first, first + BATCH)
+            at = read[part]
+            y, slopes[part], found[part] = reading.corrected(
+                self.y[at], self.xi[at], slopes[part], lengths[part], self.stack.units[self.place[at]]
+            )
+            self.y[at[found[part]]] = y[found[part]]
+        if not found.all():
+            warn(_from_values(self.steps.started + self.hs[read[~found]]))
+        return read[found], slopes[found]
 
     def _solve(self) -> None:
         """Solved coordinates and open unknowns of all points."""

@@ -135,6 +135,11 @@ class Steps:
         self._stepper = self._new(0.0, None)
 
     @property
+    def started(self) -> float:
+        """Time of the run at which the segment begins."""
+        return self._span.t
+
+    @property
     def reached(self) -> float:
         """Time up to which there are steps."""
         return self._stepper.t
@@ -301,7 +306,8 @@ class Steps:
         return self.length if count <= 1 else h + (self.length - h) / count
 
     def cut(self, h: float) -> None:
-        """Forget what lies after ``h``."""
+        """End the segment at ``h``, and forget what lies after it."""
+        self.length = h
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
 
     def ends(self) -> np.ndarray:

@@ -245,10 +245,11 @@ class NonlinearSystem:
 
     @cached_property
     def quick(self) -> QuickStates | None:
-        """What follows from slopes of quick states; None where anything is nonlinear."""
-        if self.m or not self.nx:
+        """What follows from slopes of quick states, open unknowns given; None where there are constraints."""
+        if self.constraints or not self.nx:
             return None
-        return QuickStates(np.hstack([dense(self._rate.y), dense(self._rate.xi)]), dense(self.z_of))
+        outputs = np.hstack([dense(self.z_of @ self.v0.y), dense(self.z_of @ self.v0.xi)])
+        return QuickStates(np.hstack([dense(self._rate.y), dense(self._rate.xi)]), outputs)
 
     @property
     def rate_of_both(self) -> Any:
