@@ -17,7 +17,7 @@ from ...reduction.rounding import SUMMED
 from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
-from .sampling import reads_slopes, sampled_unknowns, solvable
+from .sampling import reads_slopes, sampled_unknowns, shortest_corrected, solvable
 from .steps import Span, Steps
 from .watched_steps import Watched, WatchedSteps
 
@@ -71,6 +71,8 @@ class SampledMotion:
             return np.maximum(np.abs(self.y0), np.abs(self._state(steps.end)))
         system, nx = motion.system, motion.system.nx
         both, xi = np.zeros((nx + system.m, 2)), np.abs(steps.begin.xi)
+        if reads_slopes(steps):
+            both += self._corrections()
         places = [
             (p, motion.solved_of(a.selection))
             for a in steps.accepted
@@ -82,6 +84,16 @@ class SampledMotion:
         v1[len(system.mode.states) + system.algebraic] = both[nx + system.algebraic, 1]
         z_of = abs(system.z_of)
         return np.concatenate([z_of @ v0, z_of @ v1, xi, np.zeros(self._hidden)])
+
+    def _corrections(self) -> np.ndarray:
+        """Sizes (nx + m, 2) of what slopes of steps correct of points and of their rates: up to the tolerance.
+
+        All are solved for together, and one rounds as the largest of them does, in units of scales; see `rounding.solved`.
+        """
+        steps, system = self._steps, self._steps.motion.system
+        scale = np.concatenate((system.scale, system.open_scale))
+        found = steps.tolerances.rtol * float(np.max(steps.size / system.scale)) * scale
+        return np.column_stack((found, found / shortest_corrected(steps)))
 
     def terms(self, hs: np.ndarray) -> np.ndarray:
         """Magnitudes of the states at some times."""

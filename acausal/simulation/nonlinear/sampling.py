@@ -63,6 +63,12 @@ def reads_slopes(steps: Steps) -> bool:
     return bool(steps.in_arrays(Stacked).quick.any())
 
 
+def shortest_corrected(steps: Steps) -> float:
+    """Length of the shortest step in which states are quick; there are such steps."""
+    stacked = steps.in_arrays(Stacked)
+    return float(stacked.lengths[stacked.quick].min())
+
+
 def solvable(steps: Steps) -> float:
     """Time before a failure up to which points within the accepted steps can be solved.
 
