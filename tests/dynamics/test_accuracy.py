@@ -159,6 +159,7 @@ def radau(problem: Given, y: list[float], times: list[float]) -> np.ndarray:
     return found.y.T
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
 def test_robertson_against_radau(rtol: float) -> None:
     times = [0.4, 4.0, 40.0]

@@ -154,6 +154,7 @@ def test_polynomial_of_degree_twelve() -> None:
         assert largest_error(Ay, 2, 1.0, rng.normal(size=15), [1e-3, 0.1, 1.0]) < TOLERANCE
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(10))
 def test_random_stable_modes(seed: int) -> None:
     rng = np.random.default_rng(seed)

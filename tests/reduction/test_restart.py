@@ -337,6 +337,7 @@ def network(seed: int) -> tuple[AffineModel, int]:
     return circuit.build(), switches
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_networks_obey_their_equations_and_conserve(seed: int) -> None:
     model, switches = network(seed)

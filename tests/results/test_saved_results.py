@@ -101,6 +101,7 @@ def same(a: Any, b: Any, size: float) -> None:
     np.testing.assert_allclose(b, a, rtol=0.0, atol=INTEGRATED * size)
 
 
+@pytest.mark.sweep(every=4)
 def test_signals(pair: tuple[Result, Result]) -> None:
     first, again = pair
     assert again.paths == first.paths

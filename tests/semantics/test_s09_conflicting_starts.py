@@ -308,6 +308,7 @@ class Pair(Component):
         yield connect(self.resistor.n, self.capacitor.p, self.a.p, self.b.p)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("i", [1e-3, 1e-6, 1e-9, 1e-12, 1e-14])
 def test_fixed_currents_contradict_each_other_however_small_they_are(i: float) -> None:
     """The network carries 10 mA: what exceeds the rounding of that is still a current."""

@@ -132,6 +132,7 @@ class Integrals(Component):
         yield Eq(der(self.slow), -self.slow)
 
 
+@pytest.mark.sweep(every=4)
 @METHODS
 @pytest.mark.parametrize("saved", [False, True])
 def test_conditions_on_different_variables_follow_each_other(

@@ -75,6 +75,7 @@ class Tank(Component):
         yield Eq(der(self.x), -(no_event(flow) if self.guarded else flow))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("start", [-1.0, 0.0, 1.0])
 def test_root_of_a_pressure_difference_that_changes_its_sign(start: float, method: str) -> None:

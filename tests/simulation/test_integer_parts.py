@@ -238,6 +238,7 @@ def test_a_steady_state_that_no_piece_has_is_refused() -> None:
         ac.simulate(made, 1.0, initial="steady state")
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(12))
 def test_unknowns_in_a_loop_with_a_rising_table_are_found_whatever_the_steps_of_the_source(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -159,6 +159,7 @@ def test_no_contact_closes_an_open_gap_where_a_value_is_put_in(seed, least, name
     assert not np.any(closed)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("seed", range(20))
 def test_every_mode_of_random_diode_networks(seed):
     rng = np.random.default_rng(seed)

@@ -55,6 +55,7 @@ def random_case(seed, K):
     return model, z, tuple(int(k) for k in rng.integers(0, 2, K))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("K", [4, 8, 16])
 def test_random_networks_take_few_candidates(K):
     for seed in range(40):

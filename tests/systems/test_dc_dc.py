@@ -78,6 +78,7 @@ def errors(exact: ConverterRun, result: Result) -> tuple[float, float]:
     )
 
 
+@pytest.mark.sweep(every=4)
 def test_states_after_a_thousand_periods(ideal: Runs) -> None:
     assert max(errors(ideal.exact, ideal.result)) <= 1e-12
 
@@ -91,6 +92,7 @@ def test_states_on_the_way(ideal: Runs) -> None:
     )
 
 
+@pytest.mark.sweep(every=4)
 def test_the_diode_blocks_when_the_current_is_exhausted(ideal: Runs) -> None:
     blocked = falls(ideal.result, "diode.on")
     # Where the diode blocks because the switch closes, the current goes on.

@@ -109,6 +109,7 @@ def bridge(kind: str, value: Fraction, unbalance: Fraction = Fraction(0)) -> lis
     ]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("part", [("N", Fraction(2)), ("N", Fraction(1, 3)), ("J", Fraction(5))], ids=str)
 def test_nothing_flows_across_a_balanced_bridge(part: tuple[str, Fraction], method: str) -> None:

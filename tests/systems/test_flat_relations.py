@@ -93,6 +93,7 @@ def instants() -> np.ndarray:
     return np.column_stack([begin, begin + 2.0 * half]).ravel()
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("law", [ByDepth, ByForce, ByNoForce])
 def test_a_ball_on_a_hertz_contact_makes_two_events_a_bounce(law: type[Ball]) -> None:
     result = simulate(law(), 4.6, rtol=1e-9)

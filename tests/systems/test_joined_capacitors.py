@@ -34,6 +34,7 @@ def charge(C: float, V: float, v: float) -> float:
     return C * v * (1 + (v / V) ** 2)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("second", [0.0, -4.0, 1.5])
 def test_joined_nonlinear_capacitors_keep_their_charge(second: float) -> None:
     start = {"first.v": 10.0, "second.v": second}
@@ -55,6 +56,7 @@ def energy(C: float, V: float, v: float) -> float:
     return C * v**2 * (1 / 2 + 3 / 4 * (v / V) ** 2)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("second", [0.0, -4.0, 1.5])
 def test_the_switch_takes_what_the_capacitors_lose(second: float) -> None:
     result = simulate(joined_capacitors(), 2e-3, initial={"first.v": 10.0, "second.v": second})

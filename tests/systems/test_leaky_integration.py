@@ -129,6 +129,7 @@ def test_a_junction_beside_it_changes_nothing_but_its_own_current(diodes: int) -
     np.testing.assert_allclose(changes(result), changes(exact), rtol=0, atol=1e-6)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("loss", [1e-5, 1e-6, 1e-8])
 def test_six_pulse_bridge_with_tiny_losses(loss: float) -> None:
     model = SixPulse(loss=loss)
@@ -260,6 +261,7 @@ class Resonant(Component):
         yield connect(d[2].p, d[3].p, self.output.n, self.load.n)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("Goff", [1e-4, 1e-6, 1e-8])
 def test_a_valve_that_turns_off_tells_nothing_of_others(Goff: float) -> None:
     """A current that is 2e-5 A off in the time by which the crossing is late is 20 V across a leakage of 1e-6 S."""

@@ -110,6 +110,7 @@ def test_each_mode_takes_its_own_path(kind: type[Relaxation]) -> None:
     assert paths["exact"].time == pytest.approx(3.0 * CHARGE + 0.1, abs=1e-3)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_affine_modes_have_no_error_of_integration(kind: type[Relaxation], rtol: float) -> None:
@@ -127,6 +128,7 @@ def test_affine_modes_have_no_error_of_integration(kind: type[Relaxation], rtol:
     assert at == pytest.approx(periods(4)[:7], rel=20.0 * rtol)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_means_and_harmonics_over_both_kinds_of_segments(kind: type[Relaxation]) -> None:
     result = simulate(kind(), 3.0 * PERIOD, rtol=1e-11)

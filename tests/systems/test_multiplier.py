@@ -57,6 +57,7 @@ def test_energy_closes(supply: float, load: float | None) -> None:
     assert (result["heat.y"].final > 0) == ((supply, load) != (0.0, None))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("supply", "load"), CASES)
 def test_diodes_neither_conduct_backward_nor_block_forward(supply: float, load: float | None) -> None:
     result = run(supply, load, 20)

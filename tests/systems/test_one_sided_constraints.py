@@ -24,6 +24,7 @@ class OnAString(Bob):
             yield Complementarity(1 - self.x**2 - self.y**2, self.T, name="taut")
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("rtol", "bound"), [(1e-4, 1e-3), (1e-6, 1e-5), (1e-9, 1e-8)])
 def test_a_string_becomes_slack_where_its_force_vanishes_and_catches_the_mass_again(
     rtol: float, bound: float
@@ -90,6 +91,7 @@ class AtAWall(Bob):
         yield Impact(self.x + 0.3, self.push, restitution=self.e, name="wall")
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_a_pendulum_rebounds_from_a_wall(e: float) -> None:
     """The rod turns the impulse of the wall: both coordinates of the speed are multiplied by -e."""

@@ -59,6 +59,7 @@ class DoublePendulum(Component):
         yield connect(self.damper.flange_b, self.revolute1.axis)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("links", [1, 2, 3])
 def test_a_pendulum_with_friction_in_its_hinges_begins_after_few_searches(links: int) -> None:
     """The point beside start values, which are far from a mechanism, was sought 80 times although its mode was known."""
@@ -185,6 +186,7 @@ class Linkage(Component):
             yield connect(self.hinge_b.frame_b, self.lever.frame_b)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     "massless, side", [(True, 1), (True, -1), (False, 1)], ids=["rod above", "rod below", "body above"]
 )

@@ -21,6 +21,7 @@ def ball() -> Component:
     return model
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("model", "stop"), [(Buck(), 0.3e-3), (Buck(duty=0.05), 0.1e-3), (ball(), 9.0)])
 def test_a_result_satisfies_the_equations(model: Component, stop: float) -> None:
     program = compile_model(model)

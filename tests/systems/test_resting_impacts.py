@@ -43,6 +43,7 @@ def test_units_of_length_do_not_matter(unit: float) -> None:
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 def test_a_ball_bounces_to_rest_on_a_lying_block(method: str) -> None:
     """Floor and block are plastic, the ball is not: 3 kg fall by 0.1 m and 0.7 kg by 1.1 m."""

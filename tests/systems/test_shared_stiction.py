@@ -65,6 +65,7 @@ def test_forces_shown_are_ones_that_the_contacts_can_have() -> None:
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 def test_a_pull_to_and_fro_below_the_sum_moves_nothing(method: str) -> None:
     result = simulate(pulled(LEVELS, Sine(amplitude=15.9, f=1.0)), 3.0, method=method)
@@ -75,6 +76,7 @@ def test_a_pull_to_and_fro_below_the_sum_moves_nothing(method: str) -> None:
         assert result[f"f{k}.state"].final == FrictionState.STICK.value
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 def test_a_pull_to_and_fro_breaks_away_at_the_sum(method: str) -> None:
     """Sticking again at rest is as with one friction that has the sums of the levels."""
@@ -266,6 +268,7 @@ def dragged(levels: tuple[float, float], other: tuple[float, float], sign: float
     )
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_what_moves_at_once_slides_before_what_only_begins_to_move(sign, method) -> None:

@@ -196,6 +196,7 @@ class Given(Component):
         yield Eq(der(self.v), 2 * self.f * (self.s - cos(phi)))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
 def test_a_given_motion_leads_through_change_points(rtol: float) -> None:
     with pytest.warns(UserWarning, match=PASSES):

@@ -47,6 +47,7 @@ def test_a_slow_mass_comes_to_rest_on_its_floor(v: float, method: str) -> None:
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.filterwarnings("ignore:given starts contradict the model:UserWarning")
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 @pytest.mark.parametrize("v", [1e-140, 1e-150, -1e-150])

@@ -111,6 +111,7 @@ def test_the_piece_among_very_many_is_found_at_once() -> None:
     assert len([e for e in result.events if e.t < 1e-9]) <= 1
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("fixed", [False, True])
 @pytest.mark.parametrize("values", [(0.5, 0.5), (0.5, 3.0, 0.5)])
 def test_tables_find_their_pieces_whatever_the_others_choose(values: tuple[float, ...], fixed: bool) -> None:

@@ -70,6 +70,7 @@ def test_a_four_bar_linkage_closes_beside_the_line_of_its_pivots(phi: float, spa
     assert abs(y) == pytest.approx(0.24494897427831783, abs=phi + 1e-9)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("turns", [1, -1000, 100_000])
 def test_a_slider_crank_starts_any_number_of_turns_away(turns: int) -> None:
     """The bodies turn with the crank; the rod, which does not, stays within the turn of its start value."""

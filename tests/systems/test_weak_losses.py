@@ -169,6 +169,7 @@ def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> Non
     assert tight - reached(Ron, Goff) == pytest.approx(expected, rel=0.5)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("Goff", [0.0, 1e-11, 1e-6])
 def test_one_crossing_within_rounding_is_no_two(Goff: float) -> None:
     """Two valves without a current that rounding of 1e-9 Ohm would not hide switched in turn every 2e-14 s, without an end."""

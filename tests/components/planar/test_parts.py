@@ -32,6 +32,7 @@ def closed(result: Result, energy: float) -> bool:
     return abs(result.audit().balance) <= 1e-6 * energy
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("r", [(0.0, -0.7), (0.7, 0.0), (-0.42, 0.56)], ids=str)
 def test_a_pendulum_swings_by_elliptic_functions(r: tuple[float, float]) -> None:
     """The angle of the arm in its own coordinates does not matter."""
