@@ -73,9 +73,10 @@ def adaptive_grid(segments: Segments, chosen: Sequence[Located] | None) -> tuple
     points: list[tuple[np.ndarray, np.ndarray]] = [(np.arange(n), segments.length)]
     count = len(which)
     for _ in range(DEPTH):
-        probes = [values(which, a + f * (b - a)) for f in PROBES]
-        for v in probes:
-            low, high = np.minimum(low, v.min(axis=0)), np.maximum(high, v.max(axis=0))
+        # At once, for integrated segments are read in batches.
+        hs = np.concatenate([a + f * (b - a) for f in PROBES])
+        probes = values(np.tile(which, len(PROBES)), hs).reshape(len(PROBES), len(which), -1)
+        low, high = np.minimum(low, probes.min(axis=(0, 1))), np.maximum(high, probes.max(axis=(0, 1)))
         allowed = np.where(high - low > noise, tolerance * (high - low), np.inf)
         bent = np.zeros(len(which), bool)
         for f, v in zip(PROBES, probes, strict=True):
