@@ -16,7 +16,18 @@ _WRONG = 2.0**-30
 
 
 class NoComplementarySolution(Exception):
-    """The method ended in a ray: with a copositive-plus matrix no solution exists; or rounding spoiled the solution."""
+    """The method ended in a ray: with a copositive-plus matrix no solution exists; or rounding spoiled the solution.
+
+    Attributes
+    ----------
+    ray : (m,) array or None
+        The direction ``p >= 0`` of the ray, ``p M p <= 0``: however far along it, no ``w`` grows that ``p`` acts on. With a
+        symmetric positive semidefinite matrix ``M p = 0`` and ``p q < 0``. None where rounding spoiled the solution.
+    """
+
+    def __init__(self, ray: np.ndarray | None = None) -> None:
+        super().__init__("no complementary solution")
+        self.ray = ray
 
 
 def solve_complementarity(M: np.ndarray, q: np.ndarray) -> np.ndarray:
@@ -45,7 +56,11 @@ def solve_complementarity(M: np.ndarray, q: np.ndarray) -> np.ndarray:
     # A variable of its own size each: pivots are then compared with one.
     unit = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, max(diagonal.max(), 1.0)))
     length = np.abs(unit * q).max()
-    p = _least_norm(M, q, _lemke(unit[:, None] * M * unit, unit * q / length) * length * unit)
+    try:
+        found = _lemke(unit[:, None] * M * unit, unit * q / length)
+    except NoComplementarySolution as error:
+        raise NoComplementarySolution(None if error.ray is None else error.ray * length * unit) from None
+    p = _least_norm(M, q, found * length * unit)
     w, size = unit * (M @ p + q), unit * (np.abs(M) @ p + np.abs(q))
     if (w < -_WRONG * size.max()).any() or (w[p > 0.0] > _WRONG * size.max()).any():
         raise NoComplementarySolution
@@ -74,9 +89,13 @@ def _lemke(M: np.ndarray, q: np.ndarray) -> np.ndarray:
             return p[m : 2 * m]
         entering = left + m if left < m else left - m
         column = table[:, entering]
-        rows = np.flatnonzero(column > _NEGLIGIBLE * max(1.0, np.abs(column).max()))
+        negligible = _NEGLIGIBLE * max(1.0, np.abs(column).max())
+        rows = np.flatnonzero(column > negligible)
         if not len(rows):
-            raise NoComplementarySolution
+            ray = np.zeros(2 * m + 1)
+            ray[basis] = np.where(column < -negligible, -column, 0.0)
+            ray[entering] = 1.0
+            raise NoComplementarySolution(ray[m : 2 * m] if ray[m : 2 * m].any() else None)
         leaving = _leaving(table, basis, rows, column, cover, m)
     raise NoComplementarySolution
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..values import frozen
-from .complementarity import solve_complementarity
+from .complementarity import NoComplementarySolution, solve_complementarity
 
 MOST_ROUNDS = 1000
 """Rounds of one group, after which the rest is plastic. A ball between a wall and one 10 000 times heavier, all of them
@@ -38,6 +38,9 @@ class Impacts:
         Speeds of the gaps afterwards.
     plastic : (m,) array of bool
         Contacts of groups that were still moving after `MOST_ROUNDS`.
+    unyielding : (m,) array of bool
+        Contacts that approach each other though nothing yields to them, however large their impulses. The last round of their
+        group holds the proportions of these impulses, and moves nothing.
     energy : float
         Change of the kinetic energy by these impulses, up to rounding not positive where `W` is symmetric.
     response : (m, m) array
@@ -47,6 +50,7 @@ class Impacts:
     rounds: np.ndarray
     v: np.ndarray
     plastic: np.ndarray
+    unyielding: np.ndarray
     energy: float
     response: np.ndarray
 
@@ -82,14 +86,15 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
     Raises
     ------
     NoComplementarySolution
-        If no impulses stop an approach.
+        If impulses that stop an approach are lost in rounding.
 
     Notes
     -----
     Groups of contacts that share masses are independent of each other. The speeds of a group that never comes to
     rest (a ball that fits exactly between two elastic walls) are those of a plastic impact after `MOST_ROUNDS`.
     """
-    after, plastic, energy = np.array(v, dtype=float), np.zeros(len(v), bool), 0.0
+    after, energy = np.array(v, dtype=float), 0.0
+    plastic, unyielding = np.zeros((2, len(v)), bool)
     rounds: list[np.ndarray] = []
     response = np.zeros(W.shape)
     for group in sharing_masses(W):
@@ -102,7 +107,8 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
         after[group], plastic[group] = found[1], len(found[0]) > MOST_ROUNDS
         energy += found[2]
         response[np.ix_(group, group)] = found[3]
-    return Impacts(np.array(rounds).reshape(-1, len(v)), after, plastic, energy, response)
+        unyielding[group] = found[4]
+    return Impacts(np.array(rounds).reshape(-1, len(v)), after, plastic, unyielding, energy, response)
 
 
 def reflected(W: np.ndarray, response: np.ndarray, part: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -115,22 +121,28 @@ def reflected(W: np.ndarray, response: np.ndarray, part: np.ndarray, e: np.ndarr
 
 def _rounds(
     W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray
-) -> tuple[list[np.ndarray], np.ndarray, float, np.ndarray]:
-    """Impulses of the rounds of one group, its speeds, the change of energy and the response of the impulses."""
+) -> tuple[list[np.ndarray], np.ndarray, float, np.ndarray, np.ndarray]:
+    """Of one group the impulses of the rounds, the speeds, the change of energy, the response and what nothing yields to."""
     found: list[np.ndarray] = []
-    size, energy, response = np.abs(v), 0.0, np.zeros(W.shape)
+    size, energy, response, none = np.abs(v), 0.0, np.zeros(W.shape), np.zeros(len(v), bool)
     while True:
         still = np.maximum(rest, _ROUNDING * size)
         approach = v < -still
         if not approach.any():
-            return found, v, energy, response
+            return found, v, energy, response, none
         if len(found) < MOST_ROUNDS:
             part = np.flatnonzero(approach | ((e == 0.0) & (v <= still)))
         else:
             part, e = np.arange(len(v)), np.zeros(len(v))
         wanted = np.where(approach, -e * v, 0.0)[part]
         p = np.zeros(len(v))
-        p[part] = solve_complementarity(W[np.ix_(part, part)], v[part] - wanted)
+        try:
+            p[part] = solve_complementarity(W[np.ix_(part, part)], v[part] - wanted)
+        except NoComplementarySolution as failed:
+            if failed.ray is None:
+                raise
+            p[part] = failed.ray
+            return [*found, p], v, energy, response, p > 0.0
         moved = v + W @ p
         energy += 0.5 * float(p @ (v + moved))
         size = size + np.abs(W) @ p
@@ -141,4 +153,4 @@ def _rounds(
         found.append(p)
         v = moved
         if len(found) > MOST_ROUNDS:
-            return found, v, energy, response
+            return found, v, energy, response, none

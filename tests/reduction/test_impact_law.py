@@ -169,5 +169,33 @@ def test_complementarity() -> None:
     assert solve_complementarity(M, np.array([1.0, 2.0])).tolist() == [0.0, 0.0]
     assert solve_complementarity(M, np.array([-3.0, 0.0])) == pytest.approx([1.5, 0.0], rel=1e-15)
     assert solve_complementarity(M, np.array([-3.0, -3.0])) == pytest.approx([1.0, 1.0], rel=1e-15)
-    with pytest.raises(NoComplementarySolution):
+    with pytest.raises(NoComplementarySolution) as info:
         solve_complementarity(np.zeros((1, 1)), np.array([-1.0]))
+    assert info.value.ray.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_the_ray_of_a_problem_without_solution_moves_nothing(unit: float) -> None:
+    """Bodies between walls that close: all contacts of the row press, the one beside it does not."""
+    G = np.array([[1.0, 0.0, 0.0], [-1.0, 1.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]])
+    M, q = G / (unit * np.array([1.0, 3.0, 7.0])) @ G.T, np.array([-2.0, 0.0, 0.0, -1.0])
+    with pytest.raises(NoComplementarySolution) as info:
+        solve_complementarity(M, q)
+    ray = info.value.ray
+    assert ray[:3] == pytest.approx(np.full(3, ray[0]), rel=1e-12)
+    assert ray[0] > 0.0
+    assert ray[3] == 0.0
+    assert q @ ray < 0.0
+
+
+def test_contacts_that_nothing_yields_to_are_told() -> None:
+    """A ball is thrown between a wall that comes and one that stands, and beside it two balls collide."""
+    G, mass = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 1.0]]), np.array([1.0, 1.0, 3.0])
+    found = collide(G / mass @ G.T, np.array([-2.0, 0.0, -1.0]), np.array([0.5, 0.0, 1.0]), np.zeros(3))
+    assert found.unyielding.tolist() == [True, True, False]
+    assert found.v[2] == 1.0
+    assert (G / mass @ G.T @ found.rounds[-1])[:2] == pytest.approx([0.0, 0.0], abs=1e-15)
+    alone = collide(np.zeros((1, 1)), np.array([-2.0]), np.ones(1), np.zeros(1))
+    assert alone.unyielding.all()
+    assert len(alone.rounds) == 1
+    assert not collide(np.eye(1), np.array([-2.0]), np.ones(1), np.zeros(1)).unyielding.any()

@@ -266,7 +266,7 @@ def _settled(
     closed: Mode,
     reached: np.ndarray,
 ) -> _Found:
-    """The law with all other elements in branches that the impulses allow."""
+    """The law with all other elements in branches that the impulses allow, those too that nothing yields to."""
     model, tried, which = numbers.model, [], ()
     while base.data.mode not in tried:
         tried.append(base.data.mode)
@@ -274,6 +274,8 @@ def _settled(
         which = tuple(found.contacts.which.tolist())
         mode = _violated(numbers, found, instant, forced)
         if mode is None:
+            if found.impacts.unyielding.any():
+                raise ImpactFailed("unsolved", tuple(found.contacts.which[found.impacts.unyielding].tolist()))
             _check_energy(model, found)
             return found
         data = numbers.mode(mode)
@@ -316,7 +318,7 @@ def _stilled(numbers: NumericCore, found: _Found, instant: Instant) -> _Found:
     before they are seen.
     """
     impacts, contacts = found.impacts, found.contacts
-    if not len(impacts.rounds):
+    if not len(impacts.rounds) or impacts.unyielding.any():
         return found
     known = found.known(numbers.model, instant)
     noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]

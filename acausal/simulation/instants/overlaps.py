@@ -73,6 +73,8 @@ def moved_apart(
     if not (gaps < 0.0).any():
         return gaps, z
     law = collide(contacts.inverse_masses, gaps, np.zeros(len(gaps)), rounding)
+    if law.unyielding.any():
+        raise NoComplementarySolution
     step = contacts.jump @ law.rounds.sum(axis=0)
     rates = data.T @ (data.Ay[:, : len(step)] @ step)
     moving = np.zeros(len(z), bool)
