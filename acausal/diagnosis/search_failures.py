@@ -141,6 +141,10 @@ WHY_IMPACT = {
     "turned": "what is lost of an impulse depends on the direction of a speed that it turns around, and no law splits it there",
     "unsolved": "no impulses of the contacts that touch stop their approach",
 }
+HINT_IMPACT = {
+    "unsolved": "no restitution above zero changes that: let what is struck yield, or take a stiff spring and damper in the place"
+    " of the rigid contact",
+}
 
 
 def impact_failed(now: Standing, record: NoMotionAfterImpact) -> ImpactError:
@@ -152,7 +156,10 @@ def impact_failed(now: Standing, record: NoMotionAfterImpact) -> ImpactError:
         f"{_at(now)}no motion follows the impact at {', '.join(names[:MOST_NAMED])}",
         where=tuple(dict.fromkeys(places))[:MOST_NAMED],
         why=WHY_IMPACT[failure.why],
-        hint="take a lower restitution, or a stiff spring and damper in the place of the rigid contact",
+        hint=HINT_IMPACT.get(
+            failure.why,
+            "take a lower restitution, or a stiff spring and damper in the place of the rigid contact",
+        ),
     )
 
 

@@ -6,9 +6,16 @@ import pytest
 from acausal import (
     Circuit,
     Component,
+    Eq,
     FrictionState,
+    If,
+    Impact,
+    ImpactError,
     NoConsistentModeError,
+    Parameter,
     Result,
+    Variable,
+    der,
     simulate,
 )
 from acausal.components.blocks import Constant, Step
@@ -287,3 +294,31 @@ def test_rows_move_as_they_would_without_friction(seed: int, method: str) -> Non
     bodies, G = np.append(np.inf, mass), np.eye(n, n + 1, 1) - np.eye(n, n + 1)
     exact = settle(bodies, G, np.append(1.0, np.zeros(n)), e, 1e-6)[1:]
     assert after(result, *[f"b{k}.v" for k in range(n)]) == pytest.approx(exact, abs=2e-5)
+
+
+class Latched(Component):
+    """A wall that comes with 2 m/s, and a mass which an ideal latch holds until it moves."""
+
+    e: Parameter = Parameter(default=0.5)
+    x: Variable = Variable(start=-1.0)
+    s: Variable = Variable(start=0.0)
+    v: Variable = Variable(start=0.0)
+    f: Variable = Variable()
+    hold: Variable = Variable()
+
+    def equations(self):
+        yield Eq(der(self.x), 2.0)
+        yield Eq(der(self.s), self.v)
+        yield Eq(der(2.0 * self.v), self.f - self.hold)
+        yield If(self.v > 1.0, [Eq(self.hold, 0.0)], [Eq(self.v, 0.0)])
+        yield Impact(self.s - self.x, self.f, restitution=self.e)
+
+
+@METHODS
+def test_what_holds_against_every_impulse_is_told(method: str) -> None:
+    """With the branch in which it moves a plastic impact is consistent; no law of impact leads there."""
+    assert simulate(Latched(e=0.0), 1.0, method=method)["v"].final == pytest.approx(2.0, rel=1e-9)
+    with pytest.raises(ImpactError, match="no motion follows the impact at contact") as info:
+        simulate(Latched(), 1.0, method=method)
+    assert "no impulses of the contacts that touch stop their approach" in info.value.why
+    assert "no restitution above zero changes that: let what is struck yield" in info.value.hint
