@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..reduction.double_double import dual, residual
-from ..reduction.rounding import HALF
+from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..values import frozen
 from .spectrum import CONDITION, EigenvalueGroup, growth, speed_order, state_scales
 
@@ -68,6 +68,11 @@ class _Frame:
             return False
         return bool((growth(self.P @ p, u @ self.U, self.scale) < CONDITION).all())
 
+    def rounding(self, T: np.ndarray, Q: np.ndarray) -> float:
+        """How far off the diagonal of a triangular form, in the basis `Q` of the block, may be: by the largest coupling."""
+        size = (np.abs(self.P @ Q) / self.scale[:, None]).max(axis=0)
+        return ROUNDING * float((np.abs(T) * size[:, None] / size).max())
+
     def inside(self, p: np.ndarray, u: np.ndarray) -> _Frame:
         """Frame of a part with basis `p` and dual `u` inside this one."""
         return _Frame(self.P @ p, u @ self.U, self.scale)
@@ -78,7 +83,9 @@ def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> list[tuple[n
     if len(A) == 1:
         return [(np.ones((1, 1), complex), A)]
     T, Q = _triangular(A, physical)
-    speed = np.abs(T.diagonal())
+    # Rounded zeros have no gaps between them: what is left of them once they are apart from what is fast tells.
+    rounding = frame.rounding(T, Q)
+    speed = np.maximum(np.abs(T.diagonal()), rounding)
     ordered = np.sort(speed)[::-1]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.nan_to_num(ordered[:-1] / ordered[1:], nan=1.0, posinf=np.inf)
@@ -95,15 +102,20 @@ def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> list[tuple[n
                 (P[:, s] @ p, t) for p, t in _split(blocks[s, s] + shift[s, s], frame.inside(P[:, s], U[s]))
             ]
         return parts
-    return _cluster(T, Q, frame)
+    return _cluster(T, Q, frame, rounding)
 
 
-def _cluster(T: np.ndarray, Q: np.ndarray, frame: _Frame) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Join close eigenvalues until the bases are acceptable; in the end all of them."""
+def _cluster(
+    T: np.ndarray, Q: np.ndarray, frame: _Frame, rounding: float
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Join close eigenvalues until the bases are acceptable; in the end all of them.
+
+    Those that only ``rounding`` may hold apart are close.
+    """
     lam = T.diagonal()
     fastest = np.abs(lam).max()
     for link in LINKS:
-        blocks, P, slices = _block_diagonalise(T, Q, _labels(lam, link * fastest))
+        blocks, P, slices = _block_diagonalise(T, Q, _labels(lam, max(link * fastest, rounding)))
         if frame.accepts(P):
             return [(P[:, s], blocks[s, s]) for s in slices]
     return [(Q, T)]
@@ -207,10 +219,14 @@ def sylvester(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
 def _correct(
     A: np.ndarray, P: np.ndarray, T: np.ndarray, slices: list[slice]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Newton steps for all bases; returns bases, duals, blocks and what rounding still separates the blocks from exact."""
+    """Newton steps for all bases; returns bases, duals, blocks and what rounding still separates the blocks from exact.
+
+    Elements of blocks of which only rounding is left are zero: what stays where it is does not begin to move.
+    """
     U = dual(P)
     for _ in range(4):
-        E = U @ residual(A, P, T)
+        R = residual(A, P, T)
+        E = U @ R
         Z = np.zeros_like(T)
         shift = np.zeros_like(T)
         for s in slices:
@@ -222,9 +238,13 @@ def _correct(
         change = np.abs(Z).max()
         if not change < 1e-2:
             break
+        if change < HALF:
+            # Sums of products round by these, and bases that are off by Z give blocks that are off by its square.
+            rounding = SUMMED * (np.abs(U) @ np.abs(R)) + np.abs(E - shift) @ np.abs(Z)
+            known = np.abs(T + shift) > rounding
+            P = P + P @ Z
+            return P, dual(P), T * known, shift * known
         P = P + P @ Z
         U = dual(P)
-        if change < HALF:
-            return P, U, T, shift
         T = T + shift
     return P, U, T, np.zeros_like(T)

@@ -301,6 +301,34 @@ def test_conjugate_pairs_of_rounding_size_are_counted_once() -> None:
     assert largest_error(generator(A, B, sinusoid(314.0)), 5, 2e-2, y0, [1e-9, 1e-4, 1.0]) < 3 * TOLERANCE
 
 
+@pytest.mark.parametrize("T0", [0.5, 2.0, 5.0])
+def test_rounded_zeros_are_not_told_apart(T0: float) -> None:
+    """Masses that move together, one that rests and springs: the mode has three constants, and Schur only near zeros."""
+    A = np.zeros((5, 5))
+    A[[0, 3, 4], 1] = 1.0
+    A[1] = [0.0, -12.5, 13.5, -12.5, -1.0]
+    B = np.zeros((5, 4))
+    B[1] = [-3.625, 0.0, 0.25, 0.25]
+    start = np.array([-1.8008011, -0.02177432, 0.95493206, 0.70802794, -0.0817113, 1.0, 2.0, -0.5, 0.0])
+    Ay = generator(A, B, np.zeros((4, 4)))
+    assert largest_error(Ay, 5, T0, start, [1e-3, 0.1, 0.5, 2.0]) < TOLERANCE
+    flow = affine_flow(Ay, 5, T0)
+    # What rounds is not much larger than what moves, and constants are one function, not several that hardly differ.
+    assert (flow.magnitude(start, 2.0)[:5] < 10.0).all()
+    assert len(set(flow.basis.sigma.tolist())) == 3
+
+
+def test_zeros_of_a_chain_and_beside_it_are_not_told_apart() -> None:
+    """Two masses on one damper, and three springs that nothing but they stretch: a chain of two and two constants."""
+    A = np.zeros((5, 5))
+    A[0, [0, 4]] = A[4, [4, 0]] = [-25.15, 25.15]
+    A[1:4, 0], A[1:4, 4] = [0.5, -1.0, -1.0], [-1.0, -1.0, 0.5]
+    Ay = generator(A, [[1.0], [0.0], [0.0], [0.0], [1.0]], [[0.0]])
+    start = np.array([1.3, -0.013, 1.4, -0.92, -0.3, 1.0])
+    assert largest_error(Ay, 5, 10.0, start, [0.01, 0.3, 3.0, 10.0]) < TOLERANCE
+    assert (affine_flow(Ay, 5, 10.0).magnitude(start, 1.0) < 20.0).all()
+
+
 def test_small_entries_of_mixed_states_set_no_units() -> None:
     """Capacitors in a ring: of seven states only their weighted sum moves."""
     A = np.zeros((7, 7))
