@@ -53,6 +53,7 @@ def integrate(
     noise: np.ndarray | float = 0.0,
     name: str = INTEGRAL,
     rounding: Callable[[np.ndarray], np.ndarray] | None = None,
+    corners: np.ndarray | None = None,
 ) -> np.ndarray:
     """Integral of ``f(y(h), h)`` over ``[h0, h1]``.
 
@@ -69,6 +70,8 @@ def integrate(
         What is integrated, for the warning.
     rounding : callable, optional
         Times (k,) to the rounding (k, m) in the values there.
+    corners : (c,) array, optional
+        Times between the limits at which panels have to end, ascending.
 
     Returns
     -------
@@ -92,7 +95,7 @@ def integrate(
     """
     if h1 <= h0:
         return np.zeros(np.asarray(f(trajectory.sample(np.array([h0])), np.array([h0]))).shape[1])
-    return _panels(trajectory, f, h0, h1, noise, name, rounding).total
+    return _panels(trajectory, f, h0, h1, noise, name, rounding, corners).total
 
 
 def integrals(
@@ -113,6 +116,7 @@ def _panels(
     noise: np.ndarray | float,
     name: str,
     rounding: Callable[[np.ndarray], np.ndarray] | None,
+    corners: np.ndarray | None = None,
 ) -> PanelIntegrals:
     """Integrals over panels of ``[h0, h1]``, h1 > h0."""
 
@@ -125,6 +129,7 @@ def _panels(
         # Steps of a solver resolve what they follow.
         return np.full(len(left), np.inf)
 
-    first, width = [trajectory.edges(h0, h1)], len(trajectory.y0)
+    edges, width = trajectory.edges(h0, h1), len(trajectory.y0)
+    first = [edges if corners is None else np.union1d(edges, corners)]
     parts = Intervals(first, values, longest, width, trajectory.halvings, rounding)
     return integrate_intervals(parts, trajectory.precision, noise, name)

@@ -12,7 +12,8 @@ from ..errors import ParameterError
 from ..modeling.expressions import enum_index
 from ..modeling.number_checks import is_number
 from ..values import frozen
-from .segments import ONE, Affine, Segments
+from .corners import cut_at_turns
+from .segments import ONE, Affine, Parts, Segments
 from .segments import Term as Factors
 from .sources import Source
 
@@ -31,6 +32,12 @@ class Elementwise(Source):
     def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Values at times since the starts of some segments."""
         return np.asarray(self.of([s.within(segments, which, hs) for s in self.parts]))
+
+    def cut(self, parts: Parts) -> Parts:
+        """Cut where panels of one of the sources have to begin."""
+        for source in self.parts:
+            parts = source.cut(parts)
+        return parts
 
     def before(self) -> float:
         """Left limit at the start."""
@@ -61,10 +68,24 @@ class Function(Elementwise):
 
     def of(self, values: list[Any]) -> Any:
         """The value for values of the parts."""
-        given = iter(values)
-        arguments = [np.asarray(next(given) if x is None else x).astype(self.kind) for x in self.numbers]
-        made = self.ufunc(*arguments)
+        made = self.ufunc(*self._arguments(values))
         return made[self.output] if self.ufunc.nout > 1 else made
+
+    def cut(self, parts: Parts) -> Parts:
+        """Cut where an argument turns or vanishes too, and where two are equal: peaks, kinks and jumps lie there."""
+        parts = super().cut(parts)
+        segments = self.result.segments
+
+        def arguments(which: np.ndarray, hs: np.ndarray) -> np.ndarray:
+            values = self._arguments([s.within(segments, which, hs) for s in self.parts])
+            found = [*values, np.subtract(*values)] if len(values) == 2 else values
+            return np.column_stack([np.broadcast_to(x, hs.shape) for x in found])
+
+        return parts if self.held or self.kind is not float else cut_at_turns(arguments, parts)
+
+    def _arguments(self, values: list[Any]) -> list[Any]:
+        given = iter(values)
+        return [np.asarray(next(given) if x is None else x).astype(self.kind) for x in self.numbers]
 
 
 class Combination(Elementwise):

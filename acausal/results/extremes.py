@@ -44,11 +44,11 @@ def largest(panels: Panels, factor: float = 1.0) -> float:
         peaks = (inner >= values[:, :-2]) & (inner >= values[:, 2:]) & (reach > nodes[node, k])[:, None]
         found, at = np.nonzero(peaks)
         which = np.concatenate([which, found])
-        places = np.concatenate([places, _refined(series[found], at + 1)])
+        places = np.concatenate([places, refined(series[found], at + 1)])
     return float(np.max(factor * panels.function(which, places)))
 
 
-def _refined(series: np.ndarray, k: np.ndarray) -> np.ndarray:
+def refined(series: np.ndarray, k: np.ndarray) -> np.ndarray:
     """Places of the local maxima of series (c, m) next to the grid points k (c,)."""
     low, high, x = GRID[k - 1], GRID[k + 1], GRID[k]
     slopes, curvatures = legendre.legder(series, axis=1), legendre.legder(series, 2, axis=1)

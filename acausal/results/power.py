@@ -109,7 +109,7 @@ class Powers:
         """Energies (owners,) over [a, b] without those of impulses."""
         if self.exact:
             return segments.integral_of_products(self._rows, self.products, a, b)
-        return segments.integral(self.along, a, b, self.bounds, "energy")
+        return segments.integral(self.along, segments.overlap(a, b), self.bounds, "energy")
 
     def _rows(self, group: SegmentGroup) -> np.ndarray:
         """Affine expressions over ``y`` of a group, (expressions, ny)."""

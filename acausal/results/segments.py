@@ -8,16 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
+from ..dynamics.closed_form import (
+    CHUNK,
+    FAST,
+    INTEGRAL,
+    Basis,
+    Trajectory,
+    integrate_forms,
+    many_periods,
+    present,
+)
 from ..dynamics.gram import gram
 from ..dynamics.quadrature import Course, Integrand, integrate
 from ..dynamics.readout import Moment, ReadMode, Readout
-from ..errors import ParameterError
 from ..reduction.rounding import SUMMED
 from ..values import frozen
 
@@ -114,6 +122,8 @@ Rows = Callable[[SegmentGroup], np.ndarray]
 """Affine expressions over ``y`` of a group, (m, ny)."""
 Rates = Callable[[Segment, np.ndarray, np.ndarray], np.ndarray]
 """Function (k, m) of a segment, states and times."""
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Segments (k,), in order, and the times since their starts between which parts of them lie."""
 
 
 @frozen
@@ -293,18 +303,20 @@ class Segments:
     # -- integrals -----------------------------------------------------------------------------------------------
 
     def integral(
-        self, f: Rates, a: float, b: float, bound: Rates | None = None, name: str = INTEGRAL
+        self, f: Rates, parts: Parts, bound: Rates | None = None, name: str = INTEGRAL
     ) -> np.ndarray:
-        """Integral (m,) over [a, b] of ``f(segment, ys, hs)``, of shape (k, m).
+        """Integral (m,) over parts of segments of ``f(segment, ys, hs)``, of shape (k, m).
 
         ``bound`` gives the sum of the magnitudes of its terms, which may cancel; ``name`` is for warnings.
         """
-        which, h0, h1 = self.overlap(a, b)
+        which, h0, h1 = parts
         total = np.zeros(0)
-        for k, begin, end in zip(which.tolist(), h0.tolist(), h1.tolist(), strict=True):
-            s = self.all[k]
+        first = np.flatnonzero(np.diff(which, prepend=-1)).tolist()
+        for i, j in pairwise([*first, len(which)]):
+            s, ends = self.all[int(which[i])], np.append(h0[i:j], h1[j - 1])
+            begin, end = float(ends[0]), float(ends[-1])
             noise = 0.0 if bound is None else _rough(s.trajectory, partial(bound, s), begin, end)
-            part = integrate(s.trajectory, partial(f, s), begin, end, noise=noise, name=name)
+            part = integrate(s.trajectory, partial(f, s), begin, end, noise, name, corners=ends[1:-1])
             total = part if not len(total) else total + part
         return total
 
@@ -331,11 +343,24 @@ class Segments:
             self.integral_of_products(lambda g: np.vstack([x.row(g) for x in place]), products, a, b)[0]
         )
 
-    def overlap(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def overlap(self, a: float, b: float) -> Parts:
         """Segments with a part of [a, b], and the times since their starts between which it lies."""
         h0, h1 = np.maximum(a, self.start) - self.start, np.minimum(b, self.end) - self.start
         which = np.flatnonzero(h1 > h0)
         return which, h0[which], h1[which]
+
+    @cached_property
+    def edges(self) -> tuple[np.ndarray, np.ndarray]:
+        """Segments and times since their starts at which panels end: graded where functions decay, at steps of a solver."""
+        slow = self.length <= 0.0
+        for group in self.groups:
+            if group.exact:
+                slow[group.members] |= group.basis.fastest * self.length[group.members] <= FAST
+        of, hs = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for k in np.flatnonzero(~slow).tolist():
+            hs.append(self.all[k].trajectory.edges(0.0, float(self.length[k]))[1:-1])
+            of.append(np.full(len(hs[-1]), k))
+        return np.concatenate(of), np.concatenate(hs)
 
     # -- where a time lies ---------------------------------------------------------------------------------------
 
@@ -424,26 +449,3 @@ def _form_bounds(
     """Sums of the magnitudes of all terms of the expressions on parts of some members, (k, m)."""
     envelope = group.basis.envelope(h0[:, None], h1[:, None])
     return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(rows).T
-
-
-def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
-    """Return the window [t0, t1] of a run, by default all of it.
-
-    Raises
-    ------
-    ParameterError
-        If it is empty or not inside the run.
-    """
-    try:
-        a, b = (x if t is None else t + 0.0 for t, x in ((t0, t_start), (t1, t_end)))
-        a, b = float(a), float(b)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
-    # Ends that are multiples of a period carry its rounding.
-    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
-    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
-    if not t_start <= a < b <= t_end:
-        raise ParameterError(
-            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
-        )
-    return a, b

@@ -10,8 +10,10 @@ from ..dynamics.closed_form import unresolved
 from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
 from ..reduction.rounding import ROUNDING
+from .corners import split
+from .grid import window
 from .panels import Panels, follow
-from .segments import BEFORE, ONE, Affine, Segment, Segments, Term, window
+from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term
 from .spectrum import QUIET, Harmonics
 from .waves import extreme
 
@@ -80,12 +82,17 @@ class Source:
         def raised(s: Segment, _: np.ndarray, hs: np.ndarray) -> np.ndarray:
             return self.within(Segments([s]), np.zeros(len(hs), np.int64), hs)[:, None] ** power
 
-        return float(segments.integral(raised, a, b, name=f"`{self.name}`")[0])
+        parts = self.cut(segments.overlap(a, b))
+        return float(segments.integral(raised, parts, name=f"`{self.name}`")[0])
+
+    def cut(self, parts: Parts) -> Parts:
+        """Parts of segments, cut where panels have to begin that the values are to be read from."""
+        return parts
 
     def panels(self, a: float, b: float, longest: float) -> Panels:
         """Series that represent the values on [a, b], no panel longer than ``longest``."""
         segments, whole = self.result.segments, self.affine()
-        parts = segments.overlap(a, b)
+        parts = self.cut(segments.overlap(a, b))
         rounding = ROUNDING * float(segments.magnitude(whole.row, parts[0], parts[2])[0]) if whole else 0.0
         panels = follow(self.evaluate, segments.start, parts, longest, rounding)
         if not panels.resolved:
@@ -127,6 +134,18 @@ class VariableSource(Source):
             place = names.flat.location(o.batch, o.instance, o.row.statement.origin)
             return f"{o.row.statement.text} in {place}"
         return ""
+
+    def cut(self, parts: Parts) -> Parts:
+        """Cut at the edges of the course; what equations give beside it also next to the largest and smallest values shown."""
+        result = self.result
+        parts = split(parts, *result.segments.edges)
+        if not result.segments.groups[0].readout.outside[self.index]:
+            return parts
+        _, which, hs = result.points
+        values = self.sample()
+        inner = (which[1:-1] == which[:-2]) & (which[1:-1] == which[2:])
+        turns = (np.diff(values[:-1]) * np.diff(values[1:]) < 0.0) & inner
+        return split(parts, which[1:-1][turns], hs[1:-1][turns])
 
     def before(self) -> float:
         """The start value of what differentiated variables determine; others have no left limit but the right one."""

@@ -30,7 +30,8 @@ from acausal.components import electrical as el
 from acausal.components import rotational
 from acausal.components.electromechanical import RotationalEMF
 from tests.systems.circuits import circuit
-from tests.systems.test_starts import Filter, Pendulum, state, turned
+from tests.systems.test_origins_of_starts import Filter
+from tests.systems.test_starts import Pendulum, state, turned
 
 
 def test_steady_state_at_the_present_value_of_a_source() -> None:

@@ -259,9 +259,9 @@ class _Batch:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Which of the points to ``read`` slopes of steps have corrected, and the slopes of their states.
 
-        The end is as the run has found it and gone on from it: what crosses zero there does so in what is read too.
+        Both ends are as the run has found them, and gone on from there: what crosses zero there does so in what is read too.
         """
-        inside = self.hs[read] < self.steps.length
+        inside = (self.hs[read] > 0.0) & (self.hs[read] < self.steps.length)
         read, slopes, lengths = read[inside], slopes[inside], lengths[inside]
         found = np.zeros(len(read), bool)
         for first in range(0, len(read), BATCH):

@@ -184,6 +184,10 @@ class SlopeReading:
         if len(solved):
             slope = np.where(np.isfinite(slope), slope, np.nan)
             J = J - self._rates[:, solved] @ solutions(slope[:, :, solved], slope[:, :, states])
+        # What is solved for rounds by the largest coupling: a state that acts on nothing has to keep its value.
+        scale = self._system.scale[states]
+        size = np.abs(J) * scale / scale[:, None]
+        J = np.where(size <= SUMMED * size.max(axis=(1, 2), keepdims=True, initial=0.0), 0.0, J)
         return lengths[:, None, None] * J
 
     def _rows(self, y: np.ndarray, xi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
