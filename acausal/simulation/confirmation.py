@@ -26,8 +26,8 @@ from ..reduction.affine import (
 from ..reduction.rounding import SUMMED, UNIT
 from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
-from .instants.collisions import Stage
 from .instants.discrete import Outcome
+from .instants.impact_rounds import Stage
 from .instants.transition import LeftLimits, ModeTables
 from .nonlinear.accuracy import rates_from
 from .nonlinear.steps import Steps

@@ -17,7 +17,7 @@ from ..modeling.expressions import Expr
 from ..reduction.affine import Inadmissible, Mode, Restart
 from ..reduction.open_mode import StructurallySingular
 from ..values import frozen
-from .instants.collisions import ImpactFailed
+from .instants.impact_rounds import ImpactFailed
 from .instants.search import NoConsistentMode
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints

@@ -52,8 +52,9 @@ from .failures import (
     Unsettled,
 )
 from .instants.choice import choose, derivatives, only_mode
-from .instants.collisions import ImpactFailed, Stage, can_collide
+from .instants.collisions import can_collide
 from .instants.discrete import Outcome
+from .instants.impact_rounds import ImpactFailed, Stage
 from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted

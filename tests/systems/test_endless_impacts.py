@@ -32,8 +32,8 @@ from acausal.components.translational import (
     MassWithFriction,
     Spring,
 )
-from acausal.simulation.instants import collisions
-from acausal.simulation.instants.collisions import _Found
+from acausal.simulation.instants import impact_rounds
+from acausal.simulation.instants.impact_rounds import Applied
 from tests.components.signals import assembled
 
 METHODS = pytest.mark.parametrize("method", ["auto", "explicit"])
@@ -248,7 +248,7 @@ def test_a_row_with_friction_has_a_motion_also_where_no_flight_is_too_low(
     Of impacts that rounding explains in part, one pulled without the others; and a gap that was zero in the doubt of an instant
     was below it when that doubt was gone.
     """
-    monkeypatch.setattr(collisions, "_stilled", lambda numbers, found, instant: found)
+    monkeypatch.setattr(impact_rounds, "_stilled", lambda numbers, found, *_: found)
     m, F, e = map(np.array, (masses, friction, restitutions))
     result = simulate(row(m, F, e), 0.6)
     assert result.check().ok
@@ -268,9 +268,9 @@ def test_a_row_with_friction_comes_to_the_same_place_by_steps() -> None:
 @pytest.mark.parametrize("speed", [1e-6, 1e-3])
 def test_a_collision_that_says_too_much_is_uncertain_is_found(speed, monkeypatch) -> None:
     """Speeds up to it are taken without an impulse; what the engine makes of its own noise is no excuse for that."""
-    right = _Found.rounding
-    monkeypatch.setattr(_Found, "rounding", lambda found, before: right(found, before) + speed)
-    monkeypatch.setattr(collisions, "_stilled", lambda numbers, found, instant: found)
+    right = Applied.rounding
+    monkeypatch.setattr(Applied, "rounding", lambda found, before: right(found, before) + speed)
+    monkeypatch.setattr(impact_rounds, "_stilled", lambda numbers, found, *_: found)
     with pytest.raises(ConsistencyError, match="not conserved over the instant"):
         simulate(column((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)), 3.0)
 

@@ -20,8 +20,9 @@ from ..failures import UNSOLVED, ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
 from ..run import Run
 from .choice import bend_along, restarted
-from .collisions import ImpactFailed, Stage, collisions, limits_of
+from .collisions import collisions
 from .contradictions import jump_apart
+from .impact_rounds import ImpactFailed, Stage, limits_of
 from .standstill import turned
 from .transition import Choice, Instant
 

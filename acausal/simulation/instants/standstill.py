@@ -17,7 +17,7 @@ from ...dynamics.noise import Uncertainty
 from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, Restart
 from ...reduction.rounding import ROUNDING
 from ...values import frozen
-from .collisions import ImpactFailed, Stage, limits_of
+from .impact_rounds import ImpactFailed, Stage, limits_of
 from .search import NoConsistentMode
 from .transition import Choice, Instant
 
