@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from ...dynamics.noise import TWICE, Uncertainty
-from ...reduction.affine import AffineModel, Kind, Mode, ModeData, Restart
+from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide, reflected
 from ...reduction.impacts import CONTACT, FREE, Contacts, fastest, rest_speeds, touching_contacts
 from ...reduction.rounding import ROUNDING
 from ...values import frozen
 from ..numeric import NumericCore
-from .transition import VALUE, Instant
+from .transition import VALUE, Instant, LeftLimits, restart
 
 
 class ImpactFailed(Exception):
@@ -156,37 +157,54 @@ def apply_law(
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
     exact = replace(instant, known=Uncertainty(0.0))
     evaluated = _rate_noise(numbers, base, exact)[contacts.which] + ROUNDING * approach
-    return _stilled(numbers, Applied(base, contacts, impacts, rest, approach, evaluated), instant)
+    return _stilled(numbers, Applied(base, contacts, impacts, rest, approach, evaluated), instant, closed)
 
 
-def _stilled(numbers: NumericCore, found: Applied, instant: Instant) -> Applied:
+def _stilled(numbers: NumericCore, found: Applied, instant: Instant, closed: Mode) -> Applied:
     """The law with a last round that leaves none of the speeds that no sign test would tell from none.
 
     A round of its own would pull at what has just rebounded, and friction would give energy there. Nor does it leave flights
     lower than what rounding hides of the gaps, or than these move in the time by which the instant may be late: they would end
-    before they are seen.
+    before they are seen. What so comes to rest makes others fall that flew beside it.
     """
-    impacts, contacts = found.impacts, found.contacts
-    if not len(impacts.rounds) or impacts.unyielding.any():
-        return found
+    W = found.contacts.inverse_masses
+    while len(found.impacts.rounds) and not found.impacts.unyielding.any():
+        impacts = found.impacts
+        still = _still(numbers, found, instant, closed)
+        if not impacts.v[still].any():
+            break
+        p = np.zeros(len(still))
+        p[still] = np.linalg.lstsq(W[still][:, still], -impacts.v[still], rcond=None)[0]
+        v = np.where(still, 0.0, impacts.v + W @ p)
+        rounds = np.vstack([impacts.rounds[:-1], impacts.rounds[-1] + p])
+        response = reflected(W, impacts.response, np.flatnonzero(still), np.zeros(len(still)))
+        found = replace(found, impacts=replace(impacts, rounds=rounds, v=v, response=response))
+    return found
+
+
+def _still(numbers: NumericCore, found: Applied, instant: Instant, closed: Mode) -> np.ndarray:
+    """Mask of the contacts whose speeds are none, or flights hidden."""
+    contacts, base, v = found.contacts, found.base, found.impacts.v
+    which, begun = contacts.which, np.abs(contacts.speeds(base.y))
     known = found.known(numbers.model, instant)
-    noise = _rate_noise(numbers, found.base, replace(instant, known=known))[contacts.which]
+    noise = _rate_noise(numbers, base, replace(instant, known=known))[which]
+    end = found.stages()[-1]
     falling = np.minimum(
-        contacts.rates @ (found.base.data.Ay @ found.stages()[-1].y_after),
-        _pulled(numbers.model, contacts, instant),
+        contacts.rates @ (base.data.Ay @ end.y_after), _pulled(numbers.model, contacts, instant)
     )
     # Along a segment twice as much is hidden as in an instant.
-    hidden = _noise(numbers, found.base, replace(instant, known=Uncertainty(0.0, known.error)), 0)
-    low = TWICE * np.maximum(hidden[contacts.which], known.late * np.abs(contacts.speeds(found.base.y)))
-    still = (np.abs(impacts.v) <= noise) | (impacts.v**2 <= 2.0 * np.maximum(-falling, 0.0) * low)
-    if not impacts.v[still].any():
-        return found
-    p, W = np.zeros(len(still)), contacts.inverse_masses
-    p[still] = np.linalg.lstsq(W[still][:, still], -impacts.v[still], rcond=None)[0]
-    v = np.where(still, 0.0, impacts.v + W @ p)
-    rounds = np.vstack([impacts.rounds[:-1], impacts.rounds[-1] + p])
-    response = reflected(W, impacts.response, np.flatnonzero(still), np.zeros(len(still)))
-    return replace(found, impacts=replace(impacts, rounds=rounds, v=v, response=response))
+    exact = replace(instant, known=Uncertainty(0.0, known.error))
+    hidden = _noise(numbers, base, exact, 0)[which]
+    # The mode that follows has states of its own, which round otherwise, and contacts on which others fall.
+    with suppress(Inadmissible):
+        data = numbers.mode(found.mode_after(closed))
+        after = restart(numbers.model, LeftLimits(data, end.z_after, instant.xi))
+        moved = np.concatenate([data.T @ (data.Ay @ after.y), numbers.model.S @ instant.xi])
+        falling = np.minimum(falling, contacts.rates @ contacts.data.chosen(moved))
+        free = np.array([data.mode[k] == FREE for k in which.tolist()])
+        hidden = np.maximum(hidden, np.where(free, _noise(numbers, after, exact, 0)[which], 0.0))
+    low = TWICE * np.maximum(hidden, known.late * begun)
+    return (np.abs(v) <= noise) | (v**2 <= 2.0 * np.maximum(-falling, 0.0) * low)
 
 
 def _touching(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> list[int]:
