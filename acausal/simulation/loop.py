@@ -371,7 +371,7 @@ class Loop(Run):
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed, depth)
         try:
             choice = self.next_mode(state.mode, instant, triggers)
-            restart, parts = self._impelled(self._finite(kind, choice.restart, instant), instant, left)
+            restart, parts, last = self._impelled(self._finite(kind, choice.restart, instant), instant, left)
         except ImpactFailed as failure:
             raise self.failed(NoMotionAfterImpact(failure)) from None
         except (NoConsistentMode, Inadmissible) as error:
@@ -397,8 +397,8 @@ class Loop(Run):
         self.enter(restart, choice.signs if restart is choice.restart and not restart.jumped else None)
         if restart.jumped:  # What moves slower then is known no better.
             moved, data = None, restart.data  # Large models choose no other states.
-            if self.numerical and not parts and isinstance(data, ModeData):
-                moved = LeftLimits(data, z_minus, xi, known).carried()
+            if self.numerical and last is not None and isinstance(data, ModeData):
+                moved = LeftLimits(data, last.z_minus, xi, last.known).carried()
             elif not self.numerical:
                 # While rounding leaves the time of an impact open, what touches moves together: no distance changes.
                 known = known._replace(shift=None)
@@ -413,14 +413,18 @@ class Loop(Run):
 
     def _impelled(
         self, restart: Restart, instant: Instant, left: Callable[[Restart], tuple[Stage, ...]]
-    ) -> tuple[Restart, tuple[Stage, ...]]:
-        """A restart behind the law of impact, or with what turns around stopped on the way; and the way, if it has such parts."""
+    ) -> tuple[Restart, tuple[Stage, ...], Instant | None]:
+        """A restart behind the law of impact, or with what turns around stopped on the way; and the way, if it has such parts.
+
+        Third what remains of the instant behind them; None where it does not tell how left limits move together.
+        """
         if restart.jumped and can_collide(self.core.model, restart):
             return collide(self, restart, instant, left, self.next_mode)
         if restart.jumped and self._has_curves:
             solve = partial(self.next_mode, triggers=("standstill",))
-            return through_standstill(lambda: self.core.model, restart, instant, left, solve)
-        return restart, ()
+            found, parts = through_standstill(lambda: self.core.model, restart, instant, left, solve)
+            return found, parts, None if parts else instant
+        return restart, (), instant
 
     def _finite(self, kind: str, restart: Restart, instant: Instant) -> Restart:
         """The restart, if no source that steps moves at once what has inertia, or that is allowed."""

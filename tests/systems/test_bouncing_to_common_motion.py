@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from acausal import Component, Eq, Parameter, Variable, connect, simulate, sin, time
-from acausal.components.translational import ConstantForce, ImpactStop, Mass, Position
+from acausal.components.translational import ConstantForce, ConstantSpeed, ImpactStop, Mass, Position
+from tests.components.signals import assembled
 
 G = 9.81
 
@@ -83,3 +84,36 @@ def test_a_ball_comes_to_rest_on_a_table_that_moves(
     t = np.linspace(0.0, 3.0, 3001)
     assert result["stop.gap"].at(t).min() > -1e-9
     assert result.check(50).ok
+
+
+@pytest.mark.sweep(every=12)
+@pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
+@pytest.mark.parametrize("e", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize(
+    ("speed", "begin"), [(0.0, 0.0), (0.1, 0.0), (2.0, 0.0), (-30.0, 0.0), (1e3, 0.0), (-2.0, 1e4)]
+)
+@pytest.mark.parametrize("beyond", [-1e-7, 0.0, 1e-9])
+def test_a_mass_comes_to_rest_on_a_wall_that_moves(speed, begin, e, beyond, method) -> None:
+    """It falls from 1 m with 2 m/s2, and its flights accumulate after ``(1 + e) / (1 - e)`` seconds, where the run ends.
+
+    The time of an impact is known the less the slower it is. That wall and mass move while it is open was counted for each of
+    them: with the speed of the wall it hid flights that were high enough to be seen, and the mass fell through.
+    """
+    model = assembled(
+        ("wall.flange", "stop.flange_a"),
+        ("stop.flange_b", "mass.flange_a"),
+        ("pull.flange", "mass.flange_b"),
+        wall=ConstantSpeed(v_fixed=speed),
+        stop=ImpactStop(restitution=e, s_rel0=1.0),
+        mass=Mass(m=2.0, s=2.0, v=speed),
+        pull=ConstantForce(f_constant=-4.0),
+    )
+    length = (1.0 + e) / (1.0 - e)
+    result = simulate(model, begin + length + beyond, t_start=begin, method=method)
+    found = np.array([event.t for event in result.events if event.jumps])
+    flights = 2.0 * e ** np.arange(1.0, len(found))
+    expected = begin + 1.0 + np.append(0.0, np.cumsum(flights))
+    # What the next flight takes is longer than what is known of the time.
+    assert (np.abs(found - expected)[:-1] < 0.05 * flights).all()
+    assert flights[-1] < 3e-4
+    assert result["stop.gap"].final == pytest.approx(0.0, abs=1e-12)

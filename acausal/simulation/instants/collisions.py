@@ -30,11 +30,15 @@ Solve = Callable[[Instant, Mode, tuple[int, ...], bool], Restart]
 
 @frozen
 class Collided:
-    """How an instant with collisions ends: ``plastic`` are the elements of groups whose rounds did not end."""
+    """How an instant with collisions ends: ``plastic`` are the elements of groups whose rounds did not end.
+
+    ``last`` is what remains of the instant after the rounds, in which the restart was found.
+    """
 
     restart: Restart
     stages: tuple[Stage, ...]
     plastic: tuple[int, ...]
+    last: Instant
 
 
 def can_collide(model: AffineModel, after: Restart) -> bool:
@@ -115,7 +119,7 @@ def collisions(
     if first or (after.z != stages[-1].z_after).any():
         stages += begin(after) if first else _next(stages[-1], after)
     J1 = np.sum([s.J1 for s in stages], axis=0)
-    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic))
+    return Collided(Restart(after.data, after.y, after.z, J1, True), tuple(stages), tuple(plastic), instant)
 
 
 def _next(before: Stage, after: Restart) -> tuple[Stage]:

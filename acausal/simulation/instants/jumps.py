@@ -36,8 +36,11 @@ def collide(
     instant: Instant,
     left: Callable[[Restart], tuple[Stage, ...]],
     next_mode: Callable[[Mode, Instant, tuple[str, ...]], Choice],
-) -> tuple[Restart, tuple[Stage, ...]]:
-    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse, and the way."""
+) -> tuple[Restart, tuple[Stage, ...], Instant]:
+    """What the law of impact makes of an inelastic restart in which contacts with restitution take an impulse, and the way.
+
+    Third what remains of the instant after the rounds.
+    """
     left_limits = replace(instant, crossed=None)
 
     def solve(now: Instant, mode: Mode, forced: tuple[int, ...], first: bool) -> Restart:
@@ -52,7 +55,7 @@ def collide(
             raise ImpactFailed("turned", turning)
     if found.plastic:
         run.notify(ImpactsUnending(found.plastic))
-    return found.restart, found.stages
+    return found.restart, found.stages, found.last
 
 
 def way(
