@@ -14,6 +14,8 @@ which is zero for e = 1, whatever the coefficients of the others.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..values import frozen
@@ -45,6 +47,8 @@ class Impacts:
         Change of the kinetic energy by these impulses, up to rounding not positive where `W` is symmetric.
     response : (m, m) array
         Change of the impulses of all rounds together by the speeds before them, while the same contacts take part.
+    refused : bool
+        Whether the last round is one that something else does not transmit: what follows it is no part of any motion.
     """
 
     rounds: np.ndarray
@@ -53,6 +57,7 @@ class Impacts:
     unyielding: np.ndarray
     energy: float
     response: np.ndarray
+    refused: bool
 
 
 def sharing_masses(W: np.ndarray) -> list[np.ndarray]:
@@ -65,7 +70,13 @@ def sharing_masses(W: np.ndarray) -> list[np.ndarray]:
     return [np.flatnonzero(label == g) for g in range(count)]
 
 
-def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Impacts:
+def collide(
+    W: np.ndarray,
+    v: np.ndarray,
+    e: np.ndarray,
+    rest: np.ndarray,
+    refuses: Callable[[np.ndarray], bool] = lambda _: False,
+) -> Impacts:
     """Impulses of contacts that touch, and the speeds of their gaps afterwards.
 
     Parameters
@@ -78,6 +89,8 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
         Coefficients of restitution, 0 to 1.
     rest : (m,) array
         Speeds up to which an approach is none.
+    refuses : callable
+        Whether something else does not transmit the impulses (m,) of the round that follows those before; no round follows such.
 
     Returns
     -------
@@ -93,22 +106,26 @@ def collide(W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> Im
     Groups of contacts that share masses are independent of each other. The speeds of a group that never comes to
     rest (a ball that fits exactly between two elastic walls) are those of a plastic impact after `MOST_ROUNDS`.
     """
-    after, energy = np.array(v, dtype=float), 0.0
+    groups = [
+        (which, _Colliding(W[np.ix_(which, which)], v[which], e[which], rest[which]))
+        for which in sharing_masses(W)
+    ]
+    rounds, refused = list[np.ndarray](), False
+    while not refused:
+        p = np.zeros(len(v))
+        moved = [group.collides(p, which) for which, group in groups]
+        if not any(moved):
+            break
+        rounds.append(p)
+        refused = refuses(p)
+    after, response = np.array(v, dtype=float), np.zeros(W.shape)
     plastic, unyielding = np.zeros((2, len(v)), bool)
-    rounds: list[np.ndarray] = []
-    response = np.zeros(W.shape)
-    for group in sharing_masses(W):
-        part = W[np.ix_(group, group)]
-        found = _rounds(part, after[group], e[group], rest[group])
-        for k, p in enumerate(found[0]):
-            if k == len(rounds):
-                rounds.append(np.zeros(len(v)))
-            rounds[k][group] = p
-        after[group], plastic[group] = found[1], len(found[0]) > MOST_ROUNDS
-        energy += found[2]
-        response[np.ix_(group, group)] = found[3]
-        unyielding[group] = found[4]
-    return Impacts(np.array(rounds).reshape(-1, len(v)), after, plastic, unyielding, energy, response)
+    for which, group in groups:
+        after[which], plastic[which], unyielding[which] = group.v, group.plastic, group.unyielding
+        response[np.ix_(which, which)] = group.response
+    energy = sum(group.energy for _, group in groups)
+    impulses = np.array(rounds).reshape(-1, len(v))
+    return Impacts(impulses, after, plastic, unyielding, energy, response, refused)
 
 
 def reflected(W: np.ndarray, response: np.ndarray, part: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -119,18 +136,28 @@ def reflected(W: np.ndarray, response: np.ndarray, part: np.ndarray, e: np.ndarr
     return found
 
 
-def _rounds(
-    W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray
-) -> tuple[list[np.ndarray], np.ndarray, float, np.ndarray, np.ndarray]:
-    """Of one group the impulses of the rounds, the speeds, the change of energy, the response and what nothing yields to."""
-    found: list[np.ndarray] = []
-    size, energy, response, none = np.abs(v), 0.0, np.zeros(W.shape), np.zeros(len(v), bool)
-    while True:
-        still = np.maximum(rest, _ROUNDING * size)
+class _Colliding:
+    """Contacts that share masses, between their rounds."""
+
+    def __init__(self, W: np.ndarray, v: np.ndarray, e: np.ndarray, rest: np.ndarray) -> None:
+        self._W, self._e, self._rest = W, e, rest
+        self._size, self._made = np.abs(v), 0
+        self.v, self.energy, self.response = np.array(v, dtype=float), 0.0, np.zeros(W.shape)
+        self.unyielding = np.zeros(len(v), bool)
+
+    @property
+    def plastic(self) -> bool:
+        """Whether the rounds did not end."""
+        return self._made > MOST_ROUNDS
+
+    def collides(self, impulses: np.ndarray, which: np.ndarray) -> bool:
+        """Make the next round, and put its impulses where the contacts stand; False where there is none."""
+        W, v, e = self._W, self.v, self._e
+        still = np.maximum(self._rest, _ROUNDING * self._size)
         approach = v < -still
-        if not approach.any():
-            return found, v, energy, response, none
-        if len(found) < MOST_ROUNDS:
+        if not approach.any() or self.plastic or self.unyielding.any():
+            return False
+        if self._made < MOST_ROUNDS:
             part = np.flatnonzero(approach | ((e == 0.0) & (v <= still)))
         else:
             part, e = np.arange(len(v)), np.zeros(len(v))
@@ -142,15 +169,17 @@ def _rounds(
             if failed.ray is None:
                 raise
             p[part] = failed.ray
-            return [*found, p], v, energy, response, p > 0.0
+            self.unyielding = p > 0.0
+            impulses[which] = p
+            return True
         moved = v + W @ p
-        energy += 0.5 * float(p @ (v + moved))
-        size = size + np.abs(W) @ p
+        self.energy += 0.5 * float(p @ (v + moved))
+        self._size = self._size + np.abs(W) @ p
         # What a contact was brought to is what was asked for, without the rounding of the sum.
         reached = part[p[part] > 0.0]
         moved[reached] = wanted[p[part] > 0.0]
-        response = reflected(W, response, reached, e)
-        found.append(p)
-        v = moved
-        if len(found) > MOST_ROUNDS:
-            return found, v, energy, response, none
+        self.response = reflected(W, self.response, reached, e)
+        self._made += 1
+        self.v = moved
+        impulses[which] = p
+        return True

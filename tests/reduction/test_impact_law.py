@@ -199,3 +199,15 @@ def test_contacts_that_nothing_yields_to_are_told() -> None:
     assert alone.unyielding.all()
     assert len(alone.rounds) == 1
     assert not collide(np.eye(1), np.array([-2.0]), np.ones(1), np.zeros(1)).unyielding.any()
+
+
+def test_no_round_follows_one_that_something_else_does_not_transmit() -> None:
+    """Between two walls a ball is stopped by hundreds of rounds; what holds the second one lets go at the second of them."""
+    W, v, e = np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([-2.0, 2.0]), np.array([0.9, 0.9])
+    whole = collide(W, v, e, np.zeros(2))
+    found = collide(W, v, e, np.zeros(2), lambda p: p[1] > 0.0)
+    assert found.refused and not whole.refused
+    assert len(whole.rounds) > 200
+    np.testing.assert_array_equal(found.rounds, whole.rounds[:2])
+    assert found.v == pytest.approx([-1.62, 1.62])
+    assert not found.plastic.any()

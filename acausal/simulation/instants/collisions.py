@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ...reduction.affine import AffineModel, Element, Kind, Mode, Restart
+from ...reduction.affine import AffineModel, Element, Kind, Mode, ModeData, Restart
 from ...reduction.impacts import CONTACT, FREE, gap_speed, lost_energy
 from ...values import frozen
 from ..numeric import NumericCore
@@ -148,9 +149,14 @@ def _settled(
     model, tried, which = numbers.model, [], ()
     while base.data.mode not in tried:
         tried.append(base.data.mode)
-        found = apply_law(numbers, base, instant, closed, reached)
+        violated = partial(_violated, numbers, base.data, instant, forced)
+        found = apply_law(
+            numbers, base, instant, closed, reached, lambda y, J1, of=violated: of(y, J1) is not None
+        )
         which = tuple(found.contacts.which.tolist())
-        mode = _violated(numbers, found, instant, forced)
+        # Those before the last were asked while they were made, and what no motion follows is none.
+        last = found.stages()[-1:]
+        mode = violated(last[0].y_after, last[0].J1) if last else None
         if mode is None:
             if found.impacts.unyielding.any():
                 raise ImpactFailed("unsolved", tuple(found.contacts.which[found.impacts.unyielding].tolist()))
@@ -161,22 +167,26 @@ def _settled(
     raise ImpactFailed("unsettled", which)
 
 
-def _violated(numbers: NumericCore, found: Applied, instant: Instant, forced: tuple[int, ...]) -> Mode | None:
-    """The mode with elements in their targets that an impulse of a round violates, None without any."""
-    model, data = numbers.model, found.base.data
-    prepared = numbers.tables(data)
-    mode = list(data.mode)
-    for stage in found.stages():
-        signs, levels = prepared.guards.signs(stage.y_after, instant.known, stage.J1)
-        for sign, level, (k, target, guard) in zip(signs, levels, prepared.origin, strict=True):
-            if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
-                continue
-            slides = level == VALUE and model.elements[k].kind is Kind.FRICTION
-            if level == _IMPULSE or (slides and _transmits(model.elements[k], 0, stage.J1)):
-                mode[k] = target
-        for level, k, target in prepared.deselected(forced, stage.y_after, instant.known, stage.J1):
-            if level == _IMPULSE:
-                mode[k] = target
+def _violated(
+    numbers: NumericCore,
+    data: ModeData,
+    instant: Instant,
+    forced: tuple[int, ...],
+    y: np.ndarray,
+    J1: np.ndarray,
+) -> Mode | None:
+    """The mode with elements in their targets that the impulse of a round, which leads to ``y``, violates; None without any."""
+    model, prepared, mode = numbers.model, numbers.tables(data), list(data.mode)
+    signs, levels = prepared.guards.signs(y, instant.known, J1)
+    for sign, level, (k, target, guard) in zip(signs, levels, prepared.origin, strict=True):
+        if sign >= 0 or forced[k] >= 0 or guard in instant.disabled_guards:
+            continue
+        slides = level == VALUE and model.elements[k].kind is Kind.FRICTION
+        if level == _IMPULSE or (slides and _transmits(model.elements[k], 0, J1)):
+            mode[k] = target
+    for level, k, target in prepared.deselected(forced, y, instant.known, J1):
+        if level == _IMPULSE:
+            mode[k] = target
     return None if tuple(mode) == data.mode else tuple(mode)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -133,9 +134,17 @@ class Applied:
 
 
 def apply_law(
-    numbers: NumericCore, base: Restart, instant: Instant, closed: Mode, reached: np.ndarray
+    numbers: NumericCore,
+    base: Restart,
+    instant: Instant,
+    closed: Mode,
+    reached: np.ndarray,
+    refuses: Callable[[np.ndarray, np.ndarray], bool],
 ) -> Applied:
-    """What the law makes of contacts that touch, in a restart with all of them open; in the mode ``closed`` they are not."""
+    """What the law makes of contacts that touch, in a restart with all of them open; in the mode ``closed`` they are not.
+
+    ``refuses`` tells whether something else does not transmit the impulses (n,) of a round, from where it leads to (ny,).
+    """
     model = numbers.model
     which = _touching(numbers, base, instant, closed)
     known = numbers.tables(base.data).contacts
@@ -151,13 +160,20 @@ def apply_law(
     noise = _rate_noise(numbers, base, instant)[contacts.which] + ROUNDING * approach
     # A rebound too slow to be told from none is none.
     rest = np.maximum(rest_speeds(model, contacts, approach), noise / np.where(e > 0.0, e, 1.0))
+    y = base.y.copy()
+
+    def refused(p: np.ndarray) -> bool:
+        y[: len(base.data.states)] += contacts.jump @ p
+        return refuses(y, contacts.impulse @ p)
+
     try:
-        impacts = collide(contacts.inverse_masses, speeds, e, rest)
+        impacts = collide(contacts.inverse_masses, speeds, e, rest, refused)
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
     exact = replace(instant, known=Uncertainty(0.0))
     evaluated = _rate_noise(numbers, base, exact)[contacts.which] + ROUNDING * approach
-    return _stilled(numbers, Applied(base, contacts, impacts, rest, approach, evaluated), instant, closed)
+    found = Applied(base, contacts, impacts, rest, approach, evaluated)
+    return found if impacts.refused else _stilled(numbers, found, instant, closed)
 
 
 def _stilled(numbers: NumericCore, found: Applied, instant: Instant, closed: Mode) -> Applied:
