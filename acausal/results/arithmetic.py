@@ -12,7 +12,7 @@ from ..errors import ParameterError
 from ..modeling.expressions import enum_index
 from ..modeling.number_checks import is_number
 from ..values import frozen
-from .corners import cut_at_turns
+from .corners import cut_as_followed, cut_at_turns
 from .segments import ONE, Affine, Parts, Segments
 from .segments import Term as Factors
 from .sources import Source
@@ -74,6 +74,8 @@ class Function(Elementwise):
     def cut(self, parts: Parts) -> Parts:
         """Cut where an argument turns or vanishes too, and where two are equal: peaks, kinks and jumps lie there."""
         parts = super().cut(parts)
+        if self.held or self.kind is not float:
+            return parts
         segments = self.result.segments
 
         def arguments(which: np.ndarray, hs: np.ndarray) -> np.ndarray:
@@ -81,7 +83,10 @@ class Function(Elementwise):
             found = [*values, np.subtract(*values)] if len(values) == 2 else values
             return np.column_stack([np.broadcast_to(x, hs.shape) for x in found])
 
-        return parts if self.held or self.kind is not float else cut_at_turns(arguments, parts)
+        parts = cut_at_turns(arguments, parts)
+        # Between jumps a Boolean has nothing to follow.
+        steps = np.asarray(self.of([np.ones(1)] * len(self.parts))).dtype.kind != "f"
+        return parts if steps else cut_as_followed(self.evaluate, parts)
 
     def _arguments(self, values: list[Any]) -> list[Any]:
         given = iter(values)

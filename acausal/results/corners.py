@@ -46,16 +46,24 @@ def cut_at_turns(f: Evaluate, parts: Parts) -> Parts:
 
     Zeros are sought between the turns, where there is one at most.
     """
-    for places in (_turns, _zeros):
-        if len(parts[0]):
-            parts = _cut(f, parts, places)
-    return parts
+    return _cut(f, _cut(f, parts, _turns), _zeros)
+
+
+def cut_as_followed(f: Evaluate, parts: Parts) -> Parts:
+    """Parts of segments, cut until series follow one function (k,): next to the ends of parts too, as nodes alone do not."""
+
+    def nowhere(series: np.ndarray, noise: float) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros(0, np.int64), np.zeros(0)
+
+    return _cut(lambda which, hs: np.asarray(f(which, hs))[:, None], parts, nowhere)
 
 
 def _cut(
     f: Evaluate, parts: Parts, places: Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]
 ) -> Parts:
-    """Parts of segments, cut at places of series that stand for the functions, and where one series follows another."""
+    """Parts of segments, cut at places of the series that stand for functions, and where one series follows another."""
+    if not len(parts[0]):
+        return parts
     which, left, half, series, _ = fitted(f, *parts, FITTED)
     size = np.abs(series).max(axis=(0, 1), initial=0.0)
     of, hs = [which], [left]

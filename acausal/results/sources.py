@@ -10,7 +10,7 @@ from ..dynamics.closed_form import unresolved
 from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
 from ..reduction.rounding import ROUNDING
-from .corners import split
+from .corners import cut_as_followed, split
 from .grid import window
 from .panels import Panels, follow
 from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term
@@ -145,7 +145,7 @@ class VariableSource(Source):
         values = self.sample()
         inner = (which[1:-1] == which[:-2]) & (which[1:-1] == which[2:])
         turns = (np.diff(values[:-1]) * np.diff(values[1:]) < 0.0) & inner
-        return split(parts, which[1:-1][turns], hs[1:-1][turns])
+        return cut_as_followed(self.evaluate, split(parts, which[1:-1][turns], hs[1:-1][turns]))
 
     def before(self) -> float:
         """The start value of what differentiated variables determine; others have no left limit but the right one."""
