@@ -7,8 +7,19 @@ from typing import Protocol
 
 import numpy as np
 
-from .closed_form import INTEGRAL, Intervals, PanelIntegrals, Trajectory, integrate_intervals, resolved_panels
+from ..reduction.rounding import SUMMED
+from .closed_form import (
+    INTEGRAL,
+    Intervals,
+    PanelIntegrals,
+    Trajectory,
+    integrate_intervals,
+    many_periods,
+    resolved_panels,
+)
 
+SMALLEST = 1e-6
+"""Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
 Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 """States (k, ny) and times (k,) to values (k, m)."""
 
@@ -133,3 +144,21 @@ def _panels(
     first = [edges if corners is None else np.union1d(edges, corners)]
     parts = Intervals(first, values, longest, width, trajectory.halvings, rounding)
     return integrate_intervals(parts, trajectory.precision, noise, name)
+
+
+def turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
+    """Whether functions of a closed form turn too often within ``[h0, h1]`` for panels."""
+    return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
+
+
+def rough(trajectory: Course, bounds: Integrand, h0: float, h1: float) -> np.ndarray:
+    """Error of integrands along a trajectory; ``bounds`` are sums of the magnitudes of their terms, which may cancel.
+
+    They are taken at the ends and middles of the first panels.
+    """
+    edges = trajectory.edges(h0, h1)
+    hs = np.sort(np.concatenate([edges, 0.5 * (edges[1:] + edges[:-1])]))
+    size = bounds(trajectory.sample(hs), hs).max(axis=0)
+    # What is zero up to rounding has no digits that halving could find.
+    size = np.maximum(size, SMALLEST * size.max(initial=0.0))
+    return max(SUMMED, trajectory.precision) * size

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..errors import ParameterError
 from .drawing import Drawing, Shape, Signals, positive
-from .grid import window
 from .plotting import two_times
 from .scenes import artist_of, limits_of, move, prepare, shapes_of, size_in_inches
+from .segments import window
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -15,11 +15,10 @@ import numpy as np
 from ..errors import UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
-from .grid import window
 from .power import Instances, generator_of, powers_of
 from .record import STARTS, Jump, MicroStep
 from .recording import Recording
-from .segments import Segment
+from .segments import Segment, window
 
 NEGLIGIBLE = 1e-9
 """Share of the largest energies of a run below which the sum of others is rounding."""

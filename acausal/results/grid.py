@@ -244,26 +244,3 @@ def grid_times(grid: Any, t0: float, t1: float) -> np.ndarray:
     if t1 - t0 < step * (1 - 1e-12):
         return np.array([t0, t1])
     return t0 + step * np.arange(int(np.floor(count * (1 + 1e-12))) + 1)
-
-
-def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
-    """Return the window [t0, t1] of a run, by default all of it.
-
-    Raises
-    ------
-    ParameterError
-        If it is empty or not inside the run.
-    """
-    try:
-        a, b = (x if t is None else t + 0.0 for t, x in ((t0, t_start), (t1, t_end)))
-        a, b = float(a), float(b)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
-    # Ends that are multiples of a period carry its rounding.
-    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
-    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
-    if not t_start <= a < b <= t_end:
-        raise ParameterError(
-            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
-        )
-    return a, b

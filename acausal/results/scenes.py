@@ -9,8 +9,8 @@ import numpy as np
 
 from ..errors import ParameterError
 from .drawing import Drawing, Shape, Signals
-from .grid import window
 from .plotting import two_times
+from .segments import window
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

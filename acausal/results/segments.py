@@ -24,15 +24,14 @@ from ..dynamics.closed_form import (
     present,
 )
 from ..dynamics.gram import gram
-from ..dynamics.quadrature import Course, Integrand, integrate
+from ..dynamics.quadrature import Course, integrate, rough, turns_often
 from ..dynamics.readout import Moment, ReadMode, Readout
+from ..errors import ParameterError
 from ..reduction.rounding import SUMMED
 from ..values import frozen
 
 BEFORE = -1
 """Segment number of the left limit at the start."""
-SMALLEST = 1e-6
-"""Magnitude, relative to the largest integrand, below which an integrand need not be resolved to the precision."""
 
 
 T = TypeVar("T")
@@ -309,15 +308,14 @@ class Segments:
 
         ``bound`` gives the sum of the magnitudes of its terms, which may cancel; ``name`` is for warnings.
         """
-        which, h0, h1 = parts
-        total = np.zeros(0)
+        (which, h0, h1), total = parts, np.zeros(0)
         first = np.flatnonzero(np.diff(which, prepend=-1)).tolist()
         for i, j in pairwise([*first, len(which)]):
             s, ends = self.all[int(which[i])], np.append(h0[i:j], h1[j - 1])
             begin, end = float(ends[0]), float(ends[-1])
-            noise = 0.0 if bound is None else _rough(s.trajectory, partial(bound, s), begin, end)
+            noise = 0.0 if bound is None else rough(s.trajectory, partial(bound, s), begin, end)
             part = integrate(s.trajectory, partial(f, s), begin, end, noise, name, corners=ends[1:-1])
-            total = part if not len(total) else total + part
+            total = total + part if len(total) else part
         return total
 
     def integral_of_products(self, rows: Rows, products: Products, a: float, b: float) -> np.ndarray:
@@ -352,11 +350,10 @@ class Segments:
     @cached_property
     def edges(self) -> tuple[np.ndarray, np.ndarray]:
         """Segments and times since their starts at which panels end: graded where functions decay, at steps of a solver."""
-        slow = self.length <= 0.0
+        of, hs, slow = [np.zeros(0, np.int64)], [np.zeros(0)], self.length <= 0.0
         for group in self.groups:
             if group.exact:
                 slow[group.members] |= group.basis.fastest * self.length[group.members] <= FAST
-        of, hs = [np.zeros(0, np.int64)], [np.zeros(0)]
         for k in np.flatnonzero(~slow).tolist():
             hs.append(self.all[k].trajectory.edges(0.0, float(self.length[k]))[1:-1])
             of.append(np.full(len(hs[-1]), k))
@@ -409,38 +406,17 @@ def _group_integral(
     for i in np.flatnonzero(group.beyond[place]).tolist():
         trajectory = group.trajectories[int(place[i])]
         begin, end = float(h0[i]), float(h1[i])
-        if (
-            isinstance(trajectory, Trajectory)
-            and trajectory.reach < end
-            and _turns_often(trajectory, begin, end)
-        ):
+        if isinstance(trajectory, Trajectory) and turns_often(trajectory, begin, end):
             for start, piece in trajectory.pieces(end):
                 at = max(begin - start, 0.0), min(end - start, piece.reach)
                 if at[1] > at[0]:
                     total = total + products.integral(piece.flow.basis, present(rows, piece.C), *at)
             continue
-        rough = _rough(trajectory, lambda ys, _: products.bounds(np.abs(ys) @ np.abs(rows).T), begin, end)
+        noise = rough(trajectory, lambda ys, _: products.bounds(np.abs(ys) @ np.abs(rows).T), begin, end)
         total = total + integrate(
-            trajectory, lambda ys, _: products.values(present(ys, rows.T)), begin, end, noise=rough
+            trajectory, lambda ys, _: products.values(present(ys, rows.T)), begin, end, noise=noise
         )
     return np.asarray(total)
-
-
-def _turns_often(trajectory: Trajectory, h0: float, h1: float) -> bool:
-    return bool(many_periods(trajectory.flow.basis, trajectory.C[None], np.array([h1 - h0]))[0])
-
-
-def _rough(trajectory: Course, bounds: Integrand, h0: float, h1: float) -> np.ndarray:
-    """Error of integrands along a trajectory; ``bounds`` are sums of the magnitudes of their terms, which may cancel.
-
-    They are taken at the ends and middles of the first panels.
-    """
-    edges = trajectory.edges(h0, h1)
-    hs = np.sort(np.concatenate([edges, 0.5 * (edges[1:] + edges[:-1])]))
-    size = bounds(trajectory.sample(hs), hs).max(axis=0)
-    # What is zero up to rounding has no digits that halving could find.
-    size = np.maximum(size, SMALLEST * size.max(initial=0.0))
-    return max(SUMMED, trajectory.precision) * size
 
 
 def _form_bounds(
@@ -449,3 +425,26 @@ def _form_bounds(
     """Sums of the magnitudes of all terms of the expressions on parts of some members, (k, m)."""
     envelope = group.basis.envelope(h0[:, None], h1[:, None])
     return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(rows).T
+
+
+def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:
+    """Return the window [t0, t1] of a run, by default all of it.
+
+    Raises
+    ------
+    ParameterError
+        If it is empty or not inside the run.
+    """
+    try:
+        a, b = (x if t is None else t + 0.0 for t, x in ((t0, t_start), (t1, t_end)))
+        a, b = float(a), float(b)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"a window is two times in seconds, got {t0!r} and {t1!r}") from error
+    # Ends that are multiples of a period carry its rounding.
+    slack = 4.0 * float(np.spacing(max(abs(t_start), abs(t_end))))
+    a, b = a if a < t_start - slack else max(a, t_start), b if b > t_end + slack else min(b, t_end)
+    if not t_start <= a < b <= t_end:
+        raise ParameterError(
+            f"the window {a:g} .. {b:g} s must lie within the run, {t_start:g} .. {t_end:g} s, and not be empty"
+        )
+    return a, b

@@ -11,9 +11,8 @@ from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
 from ..reduction.rounding import ROUNDING
 from .corners import cut_as_followed, split
-from .grid import window
 from .panels import Panels, follow
-from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term
+from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term, window
 from .spectrum import QUIET, Harmonics
 from .waves import extreme
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..errors import ParameterError
 from ..modeling.number_checks import is_number, shown
-from .grid import window
 from .panels import RTOL, Panels
 from .plotting import plot_lines
+from .segments import window
 
 PERIODS = 1e-9
 """Allowed error of a number of periods."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from acausal import Result
-from tests.oracles.complementarity import NotSquareError
+from tests.oracles.complementarity import ROUNDING, NotSquareError
 from tests.oracles.time_stepping import NoStepError, Trajectory, graded, mean_difference, trajectory
 from tests.systems.campaign_cases import Case
 
@@ -55,7 +55,10 @@ def compared(case: Case, result: Result, runs: list[Trajectory]) -> tuple[bool, 
         resolved = resolved and second <= max(min(COARSE, ORDER * first), late)
         values = np.asarray(result[case.paths[c]].at(np.minimum(finest.t, result.t_end)), float)
         off = float(weights @ np.abs(finest.values[c] - values)) / of
-        if off > BEYOND * second + late:
+        # What vanishes is compared with what it rounds by, of all that has its unit.
+        alike = [np.abs(v).max(initial=0.0) for k, v in finest.values.items() if k[0] == c[0]]
+        alike += [abs(float(v)) for k, v in case.starts.items() if k[0] == c[0]]
+        if off > BEYOND * second + late and off * of > ROUNDING * max(alike):
             found.append(f"{c} is off by {off:.2g} of its size, small steps by {second:.2g}")
     return resolved, found
 
