@@ -251,6 +251,15 @@ class Basis:
         top = np.minimum(self._peak, length)
         return np.exp(np.minimum(self.sigma * top, 0.0)) * (self.inverse_factorial * top**self.power)
 
+    def remembered(self, length: float) -> np.ndarray:
+        """Bounds (size,) of the integrals of the magnitudes over ``[0, length]``; growing exponentials count as at the start."""
+        times = 1.0 / np.maximum(-self.sigma, 1.0 / length)
+        if not self._powers:
+            return times
+        # No more than without the decay, nor than over all times.
+        of_power = length ** (self.power + 1.0) * (self.inverse_factorial / (self.power + 1.0))
+        return np.minimum(of_power, np.where(self.sigma < 0, times ** (self.power + 1.0), np.inf))
+
     def magnitudes(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
         """Smallest and largest magnitudes (size,) on ``[a, b]``; growing exponentials count as at the start."""
         if not self._powers:
@@ -385,8 +394,8 @@ class AffineFlow:
         all the time. Where fast rates cancel in a slow motion, as those of a loss too small do, that is eps times the ratio of
         their rates (first-order perturbation of eigenvalues: Golub and Van Loan, Matrix Computations, section 7.2).
         """
-        remembered = 1.0 / np.maximum(-self.basis.sigma, 1.0 / length)
-        return self._sums(DEAD * rates, remembered), self._sums(y, self.basis.ones)
+        remembered, largest = self.basis.remembered(length), self.basis.weights(length)
+        return self._sums(DEAD * rates, remembered), self._sums(y, largest)
 
 
 class Trajectory:

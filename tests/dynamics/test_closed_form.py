@@ -273,6 +273,23 @@ def test_scaling_states_scales_the_flow() -> None:
     assert z[:2] / d == pytest.approx(y[:2], rel=1e-14)
 
 
+@pytest.mark.parametrize("unit", [1.0, 1e-9, 1e9])
+@pytest.mark.parametrize("rate", [0.0, -3.0])
+def test_drift_does_not_depend_on_the_unit_of_time(rate: float, unit: float) -> None:
+    """Powers of time count by what they reach within a segment, as much in the drift as in the terms."""
+    A, units = np.diag([rate] * 3) + np.diag([1.0, 1.0], 1), unit ** np.arange(4.0)
+    Ay, y, length = generator(A, [[0], [0], [1]], [[0]]), np.array([0.0, 1.0, 0.5, 2.0]), 0.7
+    flows = affine_flow(Ay, 3, 1.0), affine_flow(Ay * units / units[:, None] * unit, 3, 1.0 / unit)
+    (off, terms), (off_1, terms_1) = (
+        flow.drift(abs(Ay) @ y / u * w, y / u, length / w)
+        for flow, u, w in zip(flows, (np.ones(4), units), (1.0, unit), strict=True)
+    )
+    assert (off_1 * units)[:3] == pytest.approx(off[:3], rel=1e-12)
+    assert (terms_1 * units)[:3] == pytest.approx(terms[:3], rel=1e-12)
+    exact = np.array([exact_state(Ay, h, y) for h in np.linspace(0.0, length, 9)])
+    assert (np.abs(exact).max(0)[:3] <= (1.0 + 1e-14) * terms[:3]).all()
+
+
 def test_unknown_exosystem_block_is_refused() -> None:
     with pytest.raises(ValueError, match="constant, polynomial, sinusoid or exponential"):
         affine_flow(generator([[0]], [[1, 0]], [[1, 1], [0, 2]]), 1, 1.0)

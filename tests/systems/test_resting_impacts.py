@@ -65,3 +65,20 @@ def test_a_ball_bounces_to_rest_on_a_lying_block(method: str) -> None:
     assert result["block.s"].final == result["ball.s"].final == 0.0
     assert result.audit().energy_lost == pytest.approx(10.7, rel=1e-9)
     assert result.check().ok
+
+
+@pytest.mark.sweep(every=2)
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("g", "h"), [(1.0, 1.0), (1e-9, 1e9), (1e-12, 1e12), (1e12, 1e12), (1e-12, 1.0)])
+def test_a_ball_comes_to_rest_in_all_units(g: float, h: float, method: str) -> None:
+    model = ac.Circuit()
+    wall, ball = model.add("wall", Fixed()), model.add("ball", Mass(m=1.0, s=h))
+    stop, force = model.add("stop", ImpactStop(restitution=0.5)), model.add("force", ConstantForce(f_constant=-g))
+    model.connect(wall.flange, stop.flange_a)
+    model.connect(stop.flange_b, ball.flange_a)
+    model.connect(ball.flange_b, force.flange)
+    fall = (2.0 * h / g) ** 0.5
+    result = ac.simulate(model, 6.0 * fall, method=method)
+    assert result["ball.s"].at(1.5 * fall) == pytest.approx(0.25 * h, rel=1e-6)
+    assert result["ball.v"].final == 0.0
+    assert result.check().ok
