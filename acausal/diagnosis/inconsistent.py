@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..errors import ConsistencyError, Location
 from ..flattening.template import place_of
 from ..simulation.failures import Inconsistent
 from ..simulation.options import Options
+from ..simulation.self_check import Violation
 from ..simulation.standing import Standing
 from .relation_names import form_name, relation_place, relation_text
 
 WAY_OUT = "the result ends before it; set losses and leakages too small to matter to zero, which is exact"
+SEVERAL = (
+    "; where derivatives all but cancel in an equation, as in coils written with `M = k*sqrt(L1*L2)`, differentiate what is "
+    "common to them and what is left in terms of their own, as `CoupledInductors` does"
+)
 HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help, please report the model: it is a fault of the library"
 INTEGRATED = f'{WAY_OUT}, or run with method="implicit", whose tolerance allows for it'
 HIDDEN = ("hidden", "crossing", "drift")
@@ -28,16 +35,24 @@ def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
         f"the computed values do not satisfy the model at t = {failure.t:.9g} s: {name}",
         where=where,
         why=why,
-        hint=_hint(now, found.what, relative), t=failure.t, value=found.value, relative=relative,
+        hint=_hint(now, found, relative), t=failure.t, value=found.value, relative=relative,
         allowed=found.allowed / found.terms if found.terms else 0.0,
     )  # fmt: skip
 
 
-def _hint(now: Standing, what: str, relative: float) -> str:
+def _hint(now: Standing, found: Violation, relative: float) -> str:
     """What can be done: steps, which promise less than a closed form, may miss what rounding of rates moves."""
-    if what == "drift" and not now.numerical and relative <= Options.rtol:
-        return INTEGRATED
-    return WAY_OUT if what in HIDDEN else HINT
+    if found.what != "drift":
+        return WAY_OUT if found.what in HIDDEN else HINT
+    way_out = INTEGRATED if not now.numerical and relative <= Options.rtol else WAY_OUT
+    return way_out + SEVERAL * _beside_others(now, found.which)
+
+
+def _beside_others(now: Standing, k: int) -> bool:
+    """Whether an equation reads the derivatives of a state and of another variable."""
+    E = now.core.model.base.E
+    reads = (E if isinstance(E, np.ndarray) else E.toarray()) != 0
+    return bool((reads[:, now.data.states[k]] & (reads.sum(axis=1) > 1)).any())
 
 
 def _subject(now: Standing, failure: Inconsistent) -> tuple[str, tuple[Location, ...]]:

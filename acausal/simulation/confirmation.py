@@ -263,10 +263,6 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     h, system = WHERE[0] * length, steps.motion.system
     t, mode, lin = state.t + h, state.mode, run.linearisation
     at, size = _point_of_steps(steps, h, length, run.xi, NOTHING * core.model.scale)
-    require(
-        run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
-    )
-    require(run, _nonlinear(run.tangents, mode, at, size, steps.motion.constants), t)
     over = data.states
     # Rounded coefficients move what steps follow as they move closed forms, whether anything is watched or not.
     if core.system is None and not run.reduced.nonlinear:
@@ -274,6 +270,11 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         if motion is not None or may_drift(data, largest, length):
             part = run.method.tolerances.rtol
             require(run, drifting(data, run.tables.flow, largest, length, part), t)
+        at = replace(at, doubt=(at.doubt[0], at.doubt[1] + _rounded_slopes(data, largest)))
+    require(
+        run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
+    )
+    require(run, _nonlinear(run.tangents, mode, at, size, steps.motion.constants), t)
     if rows_held is None:
         return
     point = np.concatenate([at.z[over], at.xi])
@@ -397,10 +398,16 @@ def _terms(z: np.ndarray, error: np.ndarray | None, steps: Steps | None) -> np.n
 
 def point_of(model: AffineModel, data: ModeData, y: np.ndarray, size: np.ndarray) -> Point:
     """The point of a mode with a state vector whose terms have these magnitudes."""
-    rate, (over, speed) = data.Ay @ y, data.sizes
+    rate, over = data.Ay @ y, data.sizes[0]
     least = NOTHING * model.scale
-    doubt = ROUNDED * (over @ size) + least, ROUNDED * (over @ (speed @ size)) + data.fastest * least
+    doubt = ROUNDED * (over @ size) + least, _rounded_slopes(data, size) + data.fastest * least
     return Point(data.T @ y, data.T @ rate, y[len(data.states) :], doubt)
+
+
+def _rounded_slopes(data: ModeData, size: np.ndarray) -> np.ndarray:
+    """By how much slopes (n,) may be off because terms of rates cancel that are computed from states of these magnitudes."""
+    over, speed = data.sizes
+    return ROUNDED * (over @ (speed @ size))
 
 
 def _rows_of_contacts(model: AffineModel, mode: Mode) -> np.ndarray:

@@ -73,7 +73,10 @@ def test_a_ball_bounces_to_rest_on_a_lying_block(method: str) -> None:
 def test_a_ball_comes_to_rest_in_all_units(g: float, h: float, method: str) -> None:
     model = ac.Circuit()
     wall, ball = model.add("wall", Fixed()), model.add("ball", Mass(m=1.0, s=h))
-    stop, force = model.add("stop", ImpactStop(restitution=0.5)), model.add("force", ConstantForce(f_constant=-g))
+    stop, force = (
+        model.add("stop", ImpactStop(restitution=0.5)),
+        model.add("force", ConstantForce(f_constant=-g)),
+    )
     model.connect(wall.flange, stop.flange_a)
     model.connect(stop.flange_b, ball.flange_a)
     model.connect(ball.flange_b, force.flange)
