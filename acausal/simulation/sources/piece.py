@@ -28,6 +28,7 @@ _SHIFT = np.maximum(_K[None, :] - _K[:, None], 0)
 _MARKOV = np.cumprod([1.0, *(2.0 * (PIECE_DEGREE**2 - k**2) / (2 * k + 1) for k in range(PIECE_DEGREE))])
 """Largest derivatives of a polynomial that is at most 1 in [0, 1], as those of a Chebyshev polynomial at its ends."""
 _FALLING = np.array([[float(math.perm(j, k)) for j in _K.tolist()] for k in _K.tolist()])
+_BINOMIAL = _FALLING / _FACTORIAL[:, None]
 
 
 def _chebyshev(x: np.ndarray) -> np.ndarray:
@@ -100,6 +101,12 @@ class Piece:
             return self.coefficients * _FACTORIAL
         return (_FALLING * (x**_K)[_SHIFT]) @ self.coefficients
 
+    def expansion(self, middle: np.ndarray, half: np.ndarray) -> np.ndarray:
+        """Coefficients (degree + 1, m) of powers of ``(t - middle) / half``."""
+        x = (middle - self.origin) / self.length
+        of_powers = (_BINOMIAL * self.coefficients * x[:, None, None] ** _SHIFT).sum(axis=2)
+        return (of_powers * (half / self.length)[:, None] ** _K).T
+
     @cached_property
     def unit(self) -> float:
         """Largest unit of time in which no scaled derivative exceeds what a solver loses digits by."""
@@ -156,8 +163,9 @@ def fit(
         return None
     growth = _growth(np.abs(c).tolist(), rounding, error)
     tail = np.cumsum(np.abs(c[::-1]))[::-1]
-    c[tail <= TRIM * size] = 0.0
-    return Piece(start, end, end, start, length, _POWERS @ c, size, error, departure + rounding, growth)
+    c[tail <= max(TRIM * size, absolute)] = 0.0
+    departure += max(rounding, absolute)
+    return Piece(start, end, end, start, length, _POWERS @ c, size, error, departure, growth)
 
 
 def _growth(c: list[float], rounding: float, error: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from ...dynamics.location import begin_of
 from ...errors import NonFiniteError, ParameterError
 from ...reduction.exosystem import PIECE_DEGREE
+from ...reduction.rounding import TINY
 from .piece import DEPARTURE, GROWTH, TRIM, Piece, fit
 
 FIT_ERROR = 1e-13
@@ -41,6 +42,9 @@ MOST_SHORT = 100_000
 POLE = 1e5
 """Size at a singular point, relative to values elsewhere, that tells a pole."""
 
+Bounded = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Centres and radii (k, 2 m) of coefficients about the middles (m,) of intervals, by their half lengths (m,)."""
+
 
 @dataclass(slots=True)
 class Stretch:
@@ -67,6 +71,8 @@ class Pieces:
     name : str
         What error messages call it.
     stretch : Stretch
+    expansion : callable, optional
+        Taylor series about the middles of intervals, of given half lengths, and what they leave out: see `Expansion`.
 
     Notes
     -----
@@ -75,15 +81,25 @@ class Pieces:
     its length; where the function leaves the continued polynomial within that part, the
     point at which it does so, a jump or a kink, is found by bisection to adjacent numbers.
 
+    With an ``expansion`` no piece is taken that misses what the function does between the points it was looked at, and what
+    has a series there counts as neither jump nor kink, however steep it is.
+
     References
     ----------
     Pachon, Platte, Trefethen, "Piecewise-smooth chebfuns", IMA J. Numer. Anal. 30 (2010).
     """
 
-    def __init__(self, function: Callable[[float], float], name: str, stretch: Stretch) -> None:
-        self.function, self.name, self.stretch = function, name, stretch
+    def __init__(
+        self,
+        function: Callable[[float], float],
+        name: str,
+        stretch: Stretch,
+        expansion: Bounded | None = None,
+    ) -> None:
+        self.function, self.name, self.stretch, self.expansion = function, name, stretch, expansion
         self._guess = FIRST * stretch.span
         self._short = 0
+        self._parts = 1
         self._error = FIT_ERROR
         self._nothing: float | None = None
         self._rough: deque[float] = deque(maxlen=CROWD)
@@ -99,7 +115,8 @@ class Pieces:
             Where it is not smooth anywhere, or has too many pieces.
         """
         if self._nothing is None:
-            self._nothing = NOTHING * self._typical()
+            # Numbers below the normal ones have digits of their own, which are no function of time.
+            self._nothing = max(NOTHING * self._typical(), TINY)
         if t >= self.stretch.stop:
             return self._line(t, self._value(t), t, 0.0, t)
         first = min(t + min(self._guess, self.stretch.longest), self.stretch.stop)
@@ -109,7 +126,7 @@ class Pieces:
         found = self._fit(t, end)
         while found is None:
             bad, end = end, 0.5 * (t + end)
-            if end - t < shortest:
+            if end - t < shortest and (end - t < self._part(SHORTEST, t) / 8.0 or not self._smooth(t, bad)):
                 return self._rough_piece(t, bad)
             found = self._fit(t, end)
         ended = False
@@ -133,7 +150,39 @@ class Pieces:
 
     def _fit(self, start: float, end: float) -> Piece | None:
         probes = math.ceil(SAMPLES * (end - start) / self.stretch.span)
-        return fit(self.function, start, end, self._error, self._nothing or 0.0, probes)
+        found = fit(self.function, start, end, self._error, self._nothing or 0.0, probes)
+        return None if found is not None and self._misses(found) else found
+
+    def _misses(self, piece: Piece) -> bool:
+        """Whether the function departs from a piece somewhere, as far as its series tell."""
+        if self.expansion is None:
+            return False
+        allowed, taken = _departure(piece), self._parts
+        edges = np.linspace(piece.start, piece.last, taken + 1)
+        low, high = edges[:-1], edges[1:]
+        while 0 < len(low) <= SAMPLES:
+            middle, half = 0.5 * (low + high), 0.5 * (high - low)
+            centres, radii = self.expansion(middle, half)
+            count = len(middle)
+            off = np.abs(centres[:-1, :count] - piece.expansion(middle, half))
+            if (off[0] > allowed).any():
+                return True
+            beyond = np.abs(centres[-1, count:]) + radii[-1, count:]
+            bounds = (off + radii[:-1, :count]).sum(axis=0) + beyond
+            known = (bounds <= allowed) & _finite(centres, radii)
+            left = ~known & (high - low > 4.0 * np.spacing(np.abs(middle)))
+            low, high = np.append(low[left], middle[left]), np.append(middle[left], high[left])
+            taken += len(low) // 2
+        # The next piece will take about as many.
+        self._parts = min(taken, SAMPLES) if taken > self._parts else max(1, taken - 1)
+        return False
+
+    def _smooth(self, start: float, end: float) -> bool:
+        """Whether the function has neither jump nor kink on ``[start, end]``; False where nothing tells."""
+        if self.expansion is None:
+            return False
+        middle, half = np.array([0.5 * (start + end)]), np.array([0.5 * (end - start)])
+        return bool(_finite(*self.expansion(middle, half)).all())
 
     def _value(self, t: float) -> float:
         return float(self.function(t))
@@ -147,7 +196,9 @@ class Pieces:
                 bad = middle
             else:
                 found = longer
-        allowed = DEPARTURE * max(found.error, TRIM * found.size)
+        if self._smooth(found.end, bad):
+            return found, False
+        allowed = _departure(found)
 
         def departs(t: float) -> bool:
             return not abs(self._value(t) - found.value(t)) <= allowed
@@ -244,6 +295,17 @@ class Pieces:
             f"{self.name} is not finite at t = {t:.9g}",
             hint="give a function that is finite during the whole run",
         )
+
+
+def _departure(piece: Piece) -> float:
+    """Distance from a piece at which a function leaves it."""
+    return DEPARTURE * max(piece.error, TRIM * piece.size)
+
+
+def _finite(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
+    """Mask (m,) of intervals in which all coefficients (k, 2 m) are bounded."""
+    count = centres.shape[1] // 2
+    return np.isfinite(centres[:, count:] + radii[:, count:]).all(axis=0)
 
 
 def typical_size(function: Callable[[float], float], begin: float, span: float) -> float:

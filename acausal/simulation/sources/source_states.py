@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
+from ...compilation.lowering import Buffered
 from ...compilation.sources import SourceProgram
 from ...errors import NonFiniteError, ParameterError
 from ...reduction.core import Exosystem
 from ...reduction.exosystem import PIECE_DEGREE
+from .expansion import Expansion
 from .piece import Piece
 from .pieces import Pieces, Stretch, typical_size
 
@@ -125,7 +129,8 @@ class SourceStates:
                 at += width
             else:
                 source = _General(functions[k], P[program.p])
-                self.fitted.append(Fitted(start, Pieces(source, "a source", stretch), source))
+                pieces = Pieces(source, "a source", stretch, source.expansion)
+                self.fitted.append(Fitted(start, pieces, source))
         self.fed: list[tuple[int, OpenInput]] = []
         for (first, _, _, _), open_input in zip(_inputs(exosystem), open_inputs, strict=True):
             if open_input.function is None:
@@ -213,12 +218,25 @@ class SourceStates:
 class _General:
     """A general function of time of the model, at the discretes and relations in force."""
 
-    def __init__(self, function: Any, p: np.ndarray) -> None:
-        self.function = function
-        self.arguments: tuple[np.ndarray, ...] = (p,)
+    def __init__(self, function: ca.Function, p: np.ndarray) -> None:
+        self._function = Buffered(function)
+        self._function.inputs[0][:] = p
+        expansion = Expansion(function)
+        self.expansion = partial(self._expanded, expansion) if expansion.known else None
+
+    def take(self, d: np.ndarray, r: np.ndarray) -> None:
+        """Have these values of discretes and relations in force."""
+        self._function.inputs[1][:], self._function.inputs[2][:] = d, r
 
     def __call__(self, t: float) -> float:
-        return float(self.function(*self.arguments, t))
+        self._function.inputs[3][0] = t
+        self._function()
+        return float(self._function.outputs[0][0])
+
+    def _expanded(
+        self, expansion: Expansion, middle: np.ndarray, half: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        return expansion(self._function.inputs[:3], middle, half)
 
 
 class Fitted:
@@ -239,7 +257,7 @@ class Fitted:
         if batch == self.batch and self.pieces.holds(self.piece, t):
             return
         if self.source is not None:
-            self.source.arguments = (self.source.arguments[0], d, r)
+            self.source.take(d, r)
         before = None if self.batch is None else self.piece
         self.piece, self.batch, self.before = self.pieces.next(t), batch, before
 
