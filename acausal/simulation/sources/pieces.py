@@ -305,7 +305,7 @@ def _departure(piece: Piece) -> float:
 def _finite(centres: np.ndarray, radii: np.ndarray) -> np.ndarray:
     """Mask (m,) of intervals in which all coefficients (k, 2 m) are bounded."""
     count = centres.shape[1] // 2
-    return np.isfinite(centres[:, count:] + radii[:, count:]).all(axis=0)
+    return np.logical_and.reduce(np.isfinite(centres[:, count:] + radii[:, count:]), axis=0)
 
 
 def typical_size(function: Callable[[float], float], begin: float, span: float) -> float:
