@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..dynamics.readout import Moment, PointFrame, ReadMode, Readout
+from ..dynamics.point_frame import PointFrame
+from ..dynamics.readout import Moment, ReadMode, Readout
 from ..errors import DeclarationError
 from ..flattening.flat_model import Batch, kind_of
 from ..flattening.locating import locate_symbol
+from ..flattening.template import Template
 from ..modeling.expressions import Expr, Symbol, fold
 from ..values import frozen
 from .record import Jump
@@ -214,7 +217,50 @@ def _polynomial(batch: Batch, at: np.ndarray, P: np.ndarray) -> Polynomial:
     total: Polynomial = {}
     for expr in template.powers:
         total = _combine("+", [total, fold(expr, leaf, apply)])
-    return total
+    shorter = _with_rows_of_part(template, total)
+    return shorter if len(shorter) < len(total) else total
+
+
+def _with_rows_of_part(template: Template, total: Polynomial) -> Polynomial:
+    """A polynomial with the integer rows of the part put in: potentials of its ports that cancel by them are left out.
+
+    What goes through a part of little loss is a small difference of what enters and leaves it, whose digits are lost in these.
+    """
+    slopes = {k for m in total for slope, k in m if slope}
+    ports = dict.fromkeys(k for m in total for slope, k in m if k not in slopes)
+    put_in: dict[int, dict[int, int]] = {}
+    for row in range(len(template.ptr) - 1):
+        part = slice(*template.ptr[row : row + 2].tolist())
+        terms = dict(zip(template.col[part].tolist(), template.val[part].tolist(), strict=True))
+        if row in template.remainders or ports.keys().isdisjoint(terms):
+            continue
+        terms = _put(terms, put_in)
+        pivot = next((k for k in ports if abs(terms.get(k, 0)) == 1), None)
+        if pivot is not None:
+            sign = -terms.pop(pivot)
+            put_in = {k: _put(v, {pivot: {j: sign * c for j, c in terms.items()}}) for k, v in put_in.items()}
+            put_in[pivot] = {j: sign * c for j, c in terms.items()}
+    found: Polynomial = {}
+    for m, c in total.items():
+        sides = [_sum_of(put_in, factor) for factor in m]
+        for some in product(*(side.items() for side in sides)):
+            key = tuple(sorted(factor for factor, _ in some))
+            found[key] = found.get(key, 0.0) + c * prod(number for _, number in some)
+    return {m: c for m, c in found.items() if np.any(c)}
+
+
+def _sum_of(put_in: dict[int, dict[int, int]], factor: Factor) -> dict[Factor, int]:
+    slope, k = factor
+    return {factor: 1} if slope or k not in put_in else {(False, j): c for j, c in put_in[k].items()}
+
+
+def _put(terms: dict[int, int], put_in: dict[int, dict[int, int]]) -> dict[int, int]:
+    """An integer row with sums in the place of variables."""
+    found: dict[int, int] = {}
+    for k, c in terms.items():
+        for j, d in put_in.get(k, {k: 1}).items():
+            found[j] = found.get(j, 0) + c * d
+    return {k: c for k, c in found.items() if c}
 
 
 def _combine(op: str, args: list[Polynomial]) -> Polynomial:
