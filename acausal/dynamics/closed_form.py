@@ -270,6 +270,10 @@ class Basis:
 
         return np.minimum(at(a), at(b)), at(np.clip(self._peak, a, b))
 
+    def slow(self, length: np.ndarray) -> np.ndarray:
+        """Within which lengths (k,) nothing changes much: one panel will do."""
+        return self.fastest * length <= FAST
+
     def envelope(self, a: float | np.ndarray, b: float | np.ndarray) -> np.ndarray:
         """Bounds of the magnitude of every function on ``[a, b]``, shape (size,) or (k, size) for (k, 1) ends."""
         if not (self._grows or self._powers):

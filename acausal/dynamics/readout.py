@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -18,10 +18,11 @@ from ..modeling.expressions import Expr, Symbol
 from ..reduction.affine import ExactMode, Rows
 from ..reduction.core import Exosystem, model_relation
 from ..reduction.output_equations import OutputEquation
+from ..reduction.over_states import over_state
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import SUMMED
-from ..values import frozen
 from .closed_form import CHUNK
+from .point_frame import PointFrame
 from .quadrature import Course, Integrand, integrals, integrate
 
 SPARSE = 300
@@ -36,74 +37,6 @@ class Moment:
     D: np.ndarray
     R: np.ndarray
     q: np.ndarray
-
-
-@frozen
-class PointFrame:
-    """What reading needs of a mode whose state is ``[z, z', xi]``, as `ExactMode` has it for a closed form."""
-
-    n: int
-    S: np.ndarray
-    """Generator of the sources."""
-    mode: tuple[int, ...] = ()
-    undetermined: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
-    index: int = 0
-    freedom: int = 0
-    """Number of states that the mode has."""
-    guard_element: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    """Owner of every guard in force."""
-    path: str = "general"
-    reason: str = ""
-    """The equation, or else, that keeps the mode off the closed form."""
-
-    def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
-        """The state vector at a point."""
-        return np.concatenate([z, slopes, xi])
-
-    @property
-    def guard_target(self) -> np.ndarray:
-        """Branches to which they lead."""
-        return np.zeros(0, np.int64)
-
-    @property
-    def Gy(self) -> np.ndarray:
-        """Guards over the state: none."""
-        return np.zeros((0, 2 * self.n + len(self.S)))
-
-    @cached_property
-    def states(self) -> np.ndarray:
-        """Places of ``z`` and ``z'``: sources follow."""
-        return np.arange(2 * self.n)
-
-    @cached_property
-    def T(self) -> Any:
-        """Takes the state to ``z``, sparse."""
-        from scipy.sparse import csr_array, hstack, identity
-
-        n = self.n
-        return hstack([identity(n), csr_array((n, n + len(self.S)))], format="csr")
-
-    @cached_property
-    def Ay(self) -> Any:
-        """Takes rows over the state without entries over ``z'`` to those of their derivatives, sparse."""
-        from scipy.sparse import block_array, csr_array, identity
-
-        n = self.n
-        made: Any = block_array(
-            [[None, identity(n), None], [csr_array((n, n)), None, None], [None, None, csr_array(self.S)]],
-            format="csr",
-        )
-        return made
-
-    @cached_property
-    def sizes(self) -> tuple[Any, Any]:
-        """Magnitudes of ``T`` and ``Ay``, which have no signs."""
-        return self.T, abs(self.Ay)
-
-    @cached_property
-    def fastest(self) -> float:
-        """Largest sum of the magnitudes of the coefficients of a rate."""
-        return float(self.sizes[1].sum(axis=1).max(initial=0.0))
 
 
 ReadMode = ExactMode | PointFrame
@@ -148,6 +81,25 @@ class Readout:
             found = known[ids] = _over_state(data, self.model.W_core[at], self.VK[at])
         return found
 
+    def slope_rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
+        """The same of their time derivatives."""
+        if isinstance(data, PointFrame):
+            return self.rows(data, ids) @ data.Ay
+        W, V, k = self.model.W_core[list(ids)], self.VK[list(ids)], len(data.states)
+        return over_state(data, np.zeros(W.shape), V @ data.Ay[k:, k:], W.toarray())
+
+    def combined(
+        self, data: ExactMode, terms: Mapping[tuple[int, bool], float], constant: float
+    ) -> np.ndarray:
+        """The row (1, ny) of a sum of variables and of time derivatives, (variable, whether its derivative) -> factor."""
+        n, states = self.model.W_core.shape[1], len(data.states)
+        (A, E), (B, rates) = np.zeros((2, 1, n)), np.zeros((2, 1, self.VK.shape[1]))
+        B[0, 0] = constant
+        for (k, slope), factor in terms.items():
+            (E if slope else A)[:] += factor * self.model.W_core[[k]].toarray()
+            (rates if slope else B)[:] += factor * self.VK[[k]].toarray()
+        return over_state(data, A, B + rates @ data.Ay[states:, states:], E)
+
     def form(self, batch: int, expr: Expr) -> ArrayForm:
         """An expression of a batch, in which derivatives and relations are read as leaves are."""
         key = batch, id(expr)
@@ -164,10 +116,6 @@ class Readout:
     def row(self, data: ReadMode, k: int, slope: bool) -> Any:
         """The row (1, ny) of one variable or of its time derivative."""
         return (self.slope_rows if slope else self.rows)(data, (k,))
-
-    def slope_rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
-        """The same of their time derivatives."""
-        return self.rows(data, ids) @ data.Ay
 
     def observed(self, k: int) -> list[tuple[int, int]]:
         """(output equation, factor) through which variable ``k`` depends on unknowns outside the core."""
@@ -311,10 +259,9 @@ class Readout:
 
 def _over_state(data: ReadMode, W: Any, V: Any) -> Any:
     """Rows over z and sources, sparse (k, n) and (k, q), as rows over the state of a mode."""
+    if not isinstance(data, PointFrame):
+        return over_state(data, W.toarray(), V.toarray())
     rows = W @ data.T
-    if isinstance(rows, np.ndarray):
-        rows[:, len(data.states) :] += V.toarray()
-        return rows
     from scipy.sparse import csr_array, hstack
 
     found: Any = rows + hstack([csr_array((W.shape[0], len(data.states))), V], format="csr")

@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..values import frozen
+from .over_states import Fine
 from .rounding import ROUNDING, SUMMED, amplitudes
 
 PREFERENCE = 2.0**10
@@ -253,6 +254,11 @@ class ExactMode:
 
     path = "exact"
     """Way of integration."""
+
+    def fine(self) -> Fine | None:
+        """What rounding has left of ``T`` and ``Ay``."""
+        return None
+
     reason = ""
 
     @property
@@ -301,8 +307,14 @@ class ModeData(ExactMode):
     balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
+    left_over: Callable[[], Fine] = field(repr=False)
+    """Computes what rounding has left of ``T`` and ``Ay``; called when terms of something that is read cancel."""
     sizes_of_constraints: Callable[[], np.ndarray] = field(repr=False)
     """Computes ``constraint_sizes``; called once, when a constraint is first not met to the last digits."""
+
+    def fine(self) -> Fine:
+        """What rounding has left of ``T`` and ``Ay``."""
+        return self.left_over()
 
     def state(self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """The state vector (ny,) at a point; its slopes follow from the mode."""

@@ -95,6 +95,10 @@ class Accumulator:
             now = place == k
             _add_at(high, low, at[now], p[now], error[now])
 
+    def correct(self, low: np.ndarray) -> None:
+        """Add what is no larger than the rounding of the sum."""
+        self.low += low
+
     def _sum(self, p: np.ndarray) -> None:
         total = self.high + p
         z = total - self.high

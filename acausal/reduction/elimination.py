@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .double_double import Accumulator
+from .rounding import TINY
 from .scales import column_weights
 
-_CANCELLED = 2.0**-46
+CANCELLED = _CANCELLED = 2.0**-46
 """Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
 _EXACT = 2.0**-50
 _DOMINANT = 0.5
@@ -373,6 +374,12 @@ class Elimination:
                 self._evaluate(rows[grown])
         return self.value[rows], self.variance[rows], self.least[rows]
 
+    def remainder(self, solved: np.ndarray, given: np.ndarray, found: np.ndarray) -> Remainder:
+        """Computes what rounding has left of the `solution` ``found`` of solved columns, when it is asked for."""
+        own = self.row[solved] >= 0
+        rows = GivenRows(_compact(self._given[self.row[solved[own]]]), self.weight)
+        return Remainder(rows, solved[own], given, own, found)
+
     def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
         """Add rows with estimates of their errors, reduced by all pivots found so far."""
         least = np.sqrt(variance) if least is None else least
@@ -496,6 +503,55 @@ class Elimination:
         values[at], variances[at], leasts[at] = new, bound, lower
         values[left] = variances[left] = leasts[left] = 0.0
         return touched
+
+
+class Remainder:
+    """What rounding has left of solved columns, in the order of these, over those that are given."""
+
+    def __init__(
+        self, rows: GivenRows, pivots: np.ndarray, given: np.ndarray, own: np.ndarray, found: np.ndarray
+    ) -> None:
+        self._rows, self._pivots, self._given, self._own, self._found = rows, pivots, given, own, found
+
+    @cached_property
+    def parts(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is to be added to coefficients, and how far this may be off. What is zero stays zero."""
+        found = np.zeros((2, *self._found.shape))
+        value = self._found[self._own]
+        if value.size:
+            found[:, self._own] = np.where(value == 0.0, 0.0, self._left(value))
+        return found[0], found[1]
+
+    def _left(self, value: np.ndarray) -> np.ndarray:
+        rows, pivots = self._rows.rows, self._pivots
+        missed = Accumulator(_dense(rows[:, self._given]))
+        block = _dense(rows[:, pivots])
+        missed.add_rows(block, value)
+        low, left, off = np.zeros_like(value), value.size + 1, math.inf
+        defect, factors = missed.value, None
+        while True:
+            some, change = defect.any(axis=0), np.zeros_like(value)
+            if not some.any():
+                break
+            factors = factors or self._rows.factors(np.arange(len(pivots)), pivots)
+            lower_upper, weight, scale = factors
+            change[:, some] = -scale[:, None] * lower_upper.solve(weight[:, None] * defect[:, some], "T")
+            low = low + change
+            moving = np.abs(change) > _CANCELLED * np.abs(low)
+            count = np.count_nonzero(moving)
+            most = np.max(np.abs(change[moving]) / np.maximum(np.abs(low[moving]), TINY), initial=0.0)
+            if not count or (count >= left and most >= _DOMINANT * off):
+                break
+            left, off = min(left, count), min(off, most)
+            again = Accumulator(missed.high)
+            again.correct(missed.low)
+            again.add_rows(block, low)
+            defect = again.value
+        return np.stack([low, np.abs(change)])
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def _combined(given: GivenRows, pivots: np.ndarray, wanted: np.ndarray) -> np.ndarray:

@@ -21,9 +21,10 @@ import numpy as np
 from ..values import frozen
 from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
-from .elimination import Elimination, product
+from .elimination import CANCELLED, Elimination, Remainder, product
 from .identities import check_mode
 from .impulses import impulse_maps
+from .over_states import Fine, Maps, over_state
 from .redundancy import DEPENDENT
 from .scales import balance_of, column_weights
 
@@ -76,14 +77,14 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         raise Inadmissible("singular", lambda: (*moving, *_culprits(model, mode, every)))
     admissible, redundant_rows = source_conditions(model.S, balance.xi, sources)
     settled = _settle_free(model, mode, columns, system, free, balance)
-    states, T, Ay = _flow(model, columns, system)
-    guards, owner, target = _guards(model, mode, states, T, Ay)
+    states, flow = _flow(model, columns, system)
+    guards, owner, target = _guards(model, mode, states, flow)
     constraints, sizes, dependent = _constraints(model, columns, system, balance.z)
     return ModeData(
         mode=tuple(mode),
         states=states,
-        T=T,
-        Ay=Ay,
+        T=flow.T,
+        Ay=flow.Ay,
         constraints=constraints,
         admissible=admissible,
         culprits=partial(_culprits, model, mode, redundant_rows),
@@ -92,10 +93,11 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         guards=guards,
         guard_element=owner,
         guard_target=target,
-        Gy=_over_y(guards, T, len(states)),
-        tau=_time_constant(Ay[: len(states), : len(states)]),
+        Gy=_over_y(guards, flow),
+        tau=_time_constant(flow.Ay[: len(states), : len(states)]),
         dependent=dependent,
         maps=partial(impulse_maps, model),
+        left_over=flow.fine,
         sizes_of_constraints=sizes,
         settled=settled,
         balance=balance,
@@ -316,25 +318,46 @@ def _settle_free(
     return np.concatenate([rows, others])
 
 
-def _flow(
-    model: AffineModel, columns: Columns, system: Elimination
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Selected states, ``T`` and ``Ay`` of ``z = T y`` and ``y' = Ay y`` with ``y = [z[states]; xi]``."""
+def _flow(model: AffineModel, columns: Columns, system: Elimination) -> tuple[np.ndarray, _ModeMaps]:
+    """Selected states, and the maps ``z = T y`` and ``y' = Ay y`` with ``y = [z[states]; xi]``."""
     solved = system.row[columns.state] >= 0
     states = columns.x[~solved]
     given = np.concatenate([columns.state[~solved], columns.source])
-    found = system.solution(columns.unknown, given)
-    T = found.copy()
-    T[states] = np.eye(len(states), len(given))
-    T[columns.x[solved]] = system.solution(columns.state[solved], given)
+    every = np.concatenate([columns.unknown, columns.state[solved]])
+    found = system.solution(every, given)
     sources = np.hstack([np.zeros((model.q, len(states))), model.S])
-    return states, T, np.vstack([found[states], sources])
+    rest = system.remainder(every, given, found)
+    return states, _ModeMaps(states, columns.x[solved], found, sources, rest)
 
 
-def _over_y(rows: np.ndarray, T: np.ndarray, states: int) -> np.ndarray:
-    """Rows over ``[z; xi]`` as rows over ``y``."""
-    width = T.shape[1]
-    return product(rows, np.vstack([T, np.eye(width - states, width, states)]))
+class _ModeMaps:
+    """The maps of a mode, made of derivatives and unknowns and of dependent variables that the elimination has solved."""
+
+    def __init__(
+        self, states: np.ndarray, dependent: np.ndarray, found: np.ndarray, S: np.ndarray, rest: Remainder
+    ) -> None:
+        self._states, self._dependent, self._rest = states, dependent, rest
+        self.T, self.Ay = self._maps(found, np.eye(len(states), found.shape[1]), S)
+
+    def _maps(
+        self, found: np.ndarray, of_states: np.ndarray | float, S: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        n = len(found) - len(self._dependent)
+        T = found[:n].copy()
+        T[self._states], T[self._dependent] = of_states, found[n:]
+        return T, np.vstack([found[self._states], S])
+
+    def fine(self) -> Fine:
+        """What rounding has left of both maps."""
+        none = np.zeros((len(self.Ay) - len(self._states), len(self.Ay)))
+        (low_T, low_Ay), (doubt_T, doubt_Ay) = (self._maps(part, 0.0, none) for part in self._rest.parts)
+        return low_T, low_Ay, doubt_T, doubt_Ay
+
+
+def _over_y(rows: np.ndarray, maps: Maps) -> np.ndarray:
+    """Rows over ``[z; xi]`` as rows over ``y``, with exact zeros where they cancel."""
+    n = len(maps.T)
+    return over_state(maps, rows[:, :n], rows[:, n:], least=CANCELLED)
 
 
 def _time_constant(A: np.ndarray) -> float:
@@ -378,15 +401,15 @@ def with_guards(model: AffineModel, data: ModeData) -> ModeData:
     ------
     ConsistencyError
     """
-    guards = _guards(model, data.mode, data.states, data.T, data.Ay)[0]
-    Gy = _over_y(guards, data.T, len(data.states))
+    guards = _guards(model, data.mode, data.states, data)[0]
+    Gy = _over_y(guards, data)
     found = replace(data, guards=guards, Gy=Gy, maps=partial(impulse_maps, model))
     check_mode(model, found)
     return found
 
 
 def _guards(
-    model: AffineModel, mode: Mode, states: np.ndarray, T: np.ndarray, Ay: np.ndarray
+    model: AffineModel, mode: Mode, states: np.ndarray, maps: Maps
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Guards in force over [z; xi], derivatives replaced by the flow; owner and target of each."""
     branches = [element.branches[branch] for element, branch in zip(model.elements, mode, strict=True)]
@@ -394,7 +417,7 @@ def _guards(
     guards = np.hstack([rows.A, rows.B])
     if rows.E.any():
         x = np.flatnonzero(model.differentiated)
-        over_y = product(rows.E[:, x], product(T[x], Ay))
+        over_y = product(rows.E[:, x], product(maps.T[x], maps.Ay))
         guards[:, np.concatenate([states, model.n + np.arange(model.q)])] += over_y
     owner = np.repeat(np.arange(len(branches)), [len(branch.guards) for branch in branches])
     target = np.array([k for branch in branches for k in branch.targets], dtype=int)

@@ -34,9 +34,10 @@ from .record import Ending
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
-FORMAT = 5
+FORMAT = 6
 """Of what is written."""
-_SINCE_4 = {"KnownJump": ("Jump", {}), "Statistics": ("Statistics", {})}
+_SINCE_5 = {"ExactMode": ("KeptMode", {})}
+_SINCE_4 = {**_SINCE_5, "KnownJump": ("Jump", {}), "Statistics": ("Statistics", {})}
 _SINCE_3 = {
     **_SINCE_4,
     "Residual": ("ResidualStatement", {}),
@@ -56,6 +57,7 @@ FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
     },
     3: _SINCE_3,
     4: _SINCE_4,
+    5: _SINCE_5,
     FORMAT: {},
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have

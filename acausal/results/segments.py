@@ -13,21 +13,13 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import (
-    CHUNK,
-    FAST,
-    INTEGRAL,
-    Basis,
-    Trajectory,
-    integrate_forms,
-    many_periods,
-    present,
-)
+from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
 from ..dynamics.gram import gram
+from ..dynamics.point_frame import PointFrame
 from ..dynamics.quadrature import Course, integrate, rough, turns_often
 from ..dynamics.readout import Moment, ReadMode, Readout
 from ..errors import ParameterError
-from ..reduction.rounding import SUMMED
+from ..reduction.rounding import SUMMED, UNIT
 from ..values import frozen
 
 BEFORE = -1
@@ -141,7 +133,10 @@ class Affine:
 
     def row(self, group: SegmentGroup) -> np.ndarray:
         """Row over ``y`` of a group, (1, ny)."""
-        return self._over(group, group.data.T, group.data.Ay, np.positive)
+        data, row = group.data, self._over(group, group.data.T, group.data.Ay, np.positive)
+        if isinstance(data, PointFrame) or (UNIT * self.parts(group) <= SUMMED * np.abs(row)).all():
+            return row
+        return group.readout.combined(data, self.terms, self.constant)
 
     def parts(self, group: SegmentGroup) -> np.ndarray:
         """Magnitudes (1, ny) of what cancels in that row, where equations were solved for it too."""
@@ -353,7 +348,7 @@ class Segments:
         of, hs, slow = [np.zeros(0, np.int64)], [np.zeros(0)], self.length <= 0.0
         for group in self.groups:
             if group.exact:
-                slow[group.members] |= group.basis.fastest * self.length[group.members] <= FAST
+                slow[group.members] |= group.basis.slow(self.length[group.members])
         for k in np.flatnonzero(~slow).tolist():
             hs.append(self.all[k].trajectory.edges(0.0, float(self.length[k]))[1:-1])
             of.append(np.full(len(hs[-1]), k))

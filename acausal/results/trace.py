@@ -7,14 +7,17 @@ in, the flows of closed forms, and polynomials in place of steps. Instants are c
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from ..dynamics.closed_form import AffineFlow, Basis, Trajectory
+from ..dynamics.point_frame import PointFrame
 from ..dynamics.power_series import PowerSeries
-from ..dynamics.readout import Moment, PointFrame, Readout
+from ..dynamics.readout import Moment, ReadMode, Readout
 from ..reduction.affine import ExactMode, Mode
+from ..reduction.over_states import Fine
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
 from .objects import register
@@ -29,6 +32,18 @@ class Numbers:
 
     VK: Any
     P: np.ndarray
+
+
+@frozen
+class KeptMode(ExactMode):
+    """An analysed mode as files have it."""
+
+    left_over: Fine | None = None
+    """What rounding has left of ``T`` and ``Ay``; not in files of formats up to 5."""
+
+    def fine(self) -> Fine | None:
+        """What rounding has left of ``T`` and ``Ay``."""
+        return self.left_over
 
 
 @frozen
@@ -73,7 +88,7 @@ class Trace:
     """Variables over the core unknowns: what the states mean."""
 
 
-register(ExactMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow, PowerSeries)
+register(KeptMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow, PowerSeries)
 register(Basis, without=("_latest",))
 
 
@@ -130,12 +145,18 @@ def trace_of(record: Recorded, which: np.ndarray, hs: np.ndarray) -> Trace:
     return Trace(
         np.array([s.start for s in segments]), np.array([s.end for s in segments]), mode, numbers_of, flow, D, R,
         np.array(q).reshape(len(q), -1), np.concatenate(y) if y else np.zeros(0),
-        modes.items, [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
+        [_kept(m) for m in modes.items], [Numbers(r.VK, r.P) for r in numbers.items], flows.items, motions, rows.items,
         np.array([s.t for s in steps]), numbered, step_rows, branches.items, kinds.items, triggers.items,
         _those(s.impulses for s in steps), _those(s.jumps for s in steps), _those(s.lost for s in steps),
         _those(s.parts for s in steps), record.z, record.D, record.reasons(),
         segments[0].readout.model.W_core if segments else None,
     )  # fmt: skip
+
+
+def _kept(data: ReadMode) -> ReadMode:
+    if isinstance(data, PointFrame):
+        return data
+    return KeptMode(*(getattr(data, f.name) for f in fields(ExactMode)), left_over=data.fine())
 
 
 def _as_series(s: Segment, points: np.ndarray) -> SeriesMotion:

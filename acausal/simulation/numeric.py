@@ -12,7 +12,8 @@ import numpy as np
 
 from ..dynamics.assembly import affine_flow
 from ..dynamics.closed_form import AffineFlow
-from ..dynamics.readout import PointFrame, Readout
+from ..dynamics.point_frame import PointFrame
+from ..dynamics.readout import Readout
 from ..reduction.affine import CONTRADICTING, AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import Magnitudes, assemble, core_magnitudes
 from ..reduction.constraints import common_constraints

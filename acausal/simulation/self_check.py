@@ -22,6 +22,7 @@ import numpy as np
 from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
+from ..reduction.over_states import over_state
 from ..reduction.rounding import TINY, UNIT, amplitudes
 from ..values import frozen
 from .nonlinear.system import beside
@@ -169,13 +170,11 @@ def over_y(rows: Rows, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
 
     A source that vanishes is made of no less than its amplitude: its parts count what moves it too.
     """
-    slopes, k, (over, speed) = data.T @ data.Ay, len(data.states), data.sizes
-    value = rows.A @ data.T + rows.E @ slopes
+    k, (over, speed) = len(data.states), data.sizes
     parts = np.abs(rows.A) @ over + np.abs(rows.E) @ (over @ speed)
-    value[:, k:] += rows.B
     parts[:, k:] += np.abs(rows.B)
     parts[:, k:] = parts[:, k:] @ amplitudes(data.Ay[k:, k:])
-    return value, parts
+    return over_state(data, rows.A, rows.B, rows.E), parts
 
 
 def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:

@@ -39,6 +39,7 @@ from ...reduction.affine import (
 from ...reduction.impacts import Contacts
 from ...reduction.impulses import moves_at_once, next_order
 from ...reduction.index_reduction import Dependencies, dependencies
+from ...reduction.over_states import over_state
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
 
@@ -420,9 +421,7 @@ class SignTable:
 
 def forms_over_state(rows: Rows, data: ModeData) -> np.ndarray:
     """The forms ``E z' + A z + B xi`` over ``y`` in one mode, shape (m, ny)."""
-    over_y = rows.A @ data.T + rows.E @ (data.T @ data.Ay)
-    over_y[:, len(data.states) :] += rows.B
-    return over_y
+    return over_state(data, rows.A, rows.B, rows.E)
 
 
 @dataclass(slots=True, eq=False)

@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_chain, rounded_states
+from ...dynamics.point_frame import PointFrame
 from ...dynamics.quadrature import Course
-from ...dynamics.readout import PointFrame
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
