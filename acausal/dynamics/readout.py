@@ -17,8 +17,8 @@ from ..modeling.array_forms import Algebra, ArrayForm, added_up, stacked
 from ..modeling.expressions import Expr, Symbol
 from ..reduction.affine import ExactMode, Rows
 from ..reduction.core import Exosystem, model_relation
+from ..reduction.double_double import over_state
 from ..reduction.output_equations import OutputEquation
-from ..reduction.over_states import over_state
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import SUMMED
 from .closed_form import CHUNK

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from ..values import frozen
-from .over_states import Fine
+from .double_double import Fine
 from .rounding import ROUNDING, SUMMED, amplitudes
 
 PREFERENCE = 2.0**10

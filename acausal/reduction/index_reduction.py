@@ -21,10 +21,10 @@ import numpy as np
 from ..values import frozen
 from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
 from .dont_care import blocked_rows, settle, settle_by_size
+from .double_double import Fine, Maps, over_state
 from .elimination import CANCELLED, Elimination, Remainder, product
 from .identities import check_mode
 from .impulses import impulse_maps
-from .over_states import Fine, Maps, over_state
 from .redundancy import DEPENDENT
 from .scales import balance_of, column_weights
 

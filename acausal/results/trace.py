@@ -17,7 +17,7 @@ from ..dynamics.point_frame import PointFrame
 from ..dynamics.power_series import PowerSeries
 from ..dynamics.readout import Moment, ReadMode, Readout
 from ..reduction.affine import ExactMode, Mode
-from ..reduction.over_states import Fine
+from ..reduction.double_double import Fine
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
 from .objects import register

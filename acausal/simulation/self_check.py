@@ -22,7 +22,7 @@ import numpy as np
 from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
-from ..reduction.over_states import over_state
+from ..reduction.double_double import over_state
 from ..reduction.rounding import TINY, UNIT, amplitudes
 from ..values import frozen
 from .nonlinear.system import beside

@@ -201,9 +201,7 @@ def _jump_defects(case: Case, result: Result, t: float, limit: float, quantum: f
     found = []
     for c in case.states:
         right = float(read(case, result, c, np.array([t]))[0])
-        # All numbers of the models are of the order of one.
-        allowed = limit * size[c[0]] + moved + UNIT
-        if c in expected.values and not abs(right - expected.values[c]) <= allowed:
+        if c in expected.values and not abs(right - expected.values[c]) <= limit * size[c[0]] + moved + UNIT:
             found.append(f"{c} is {right:.9g} instead of {expected.values[c]:.9g} at t = {t:.9g}")
     # After an impulse the derivatives may be those of another mode than that of the impulse.
     if t == 0.0 and not found and not expected.impulses:
@@ -409,9 +407,7 @@ def _integral_defects(
             had[c] = max(had[c], np.abs(x[c]).max())
             missed = limit * (around + ABSOLUTE * had[c]) if limit > EXACT else 0.0
             allowed = limit * abs(fine) + missed + rounding * size[c[0]] + rest
-            allowed += 2 * np.spacing(b) * np.abs(rates).max() + UNIT * swings.get(c[0], 0.0)
-            # Forces and flows of the order of one cancel in rates.
-            allowed += UNIT * h
+            allowed += 2 * np.spacing(b) * np.abs(rates).max() + UNIT * (swings.get(c[0], 0.0) + h)
             missed = abs(x[c][1] - x[c][0] - fine)
             if abs(fine - coarse) <= 1e-2 * allowed and missed > allowed + h * _driven(
                 case, result, c, limit

@@ -36,10 +36,10 @@ from ...reduction.affine import (
     Restart,
     Rows,
 )
+from ...reduction.double_double import over_state
 from ...reduction.impacts import Contacts
 from ...reduction.impulses import moves_at_once, next_order
 from ...reduction.index_reduction import Dependencies, dependencies
-from ...reduction.over_states import over_state
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
 
