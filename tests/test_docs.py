@@ -45,7 +45,7 @@ def headings(page: Path) -> set[str]:
 WITH_EXAMPLES = [page for page in PAGES if examples(page.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.sweep(every=2)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=name_of)
 def test_the_examples_of_a_page_run_in_order_and_print_what_stands_below(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

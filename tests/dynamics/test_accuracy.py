@@ -192,6 +192,7 @@ def test_stiff_van_der_pol() -> None:
     assert stepper.y == pytest.approx(reference, rel=1e-6)
 
 
+@pytest.mark.sweep(every=3)
 @METHODS
 def test_van_der_pol_against_scipy(method: type[Stepper]) -> None:
     problem = van_der_pol(5.0)

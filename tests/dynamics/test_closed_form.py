@@ -171,6 +171,7 @@ def test_sources_are_exact() -> None:
     assert trajectory.at(0.375).tolist() == [0.1, 0.25 + 3.0 * 0.375, 3.0]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("sparse", [False, True])
 def test_sources_alone_are_exact_too(sparse: bool) -> None:
     """Two constants, two polynomials that share the powers of time, two sinusoids of one rate, an exponential."""

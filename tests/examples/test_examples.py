@@ -72,7 +72,7 @@ def satisfy_their_equations(runs: Runs) -> bool:
     return True
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=9)
 @pytest.mark.parametrize("script", EXAMPLES, ids=lambda script: script.stem)
 def test_an_example_agrees_with_theory_and_satisfies_its_equations(
     script: Path,

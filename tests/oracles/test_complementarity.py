@@ -13,6 +13,7 @@ from tests.oracles.networks import Element, random_network
 from tests.oracles.random_lines import random_mechanism
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("family", ["i", "ii"])
 def test_a_mode_is_found_exactly_where_enumeration_finds_one(family: str) -> None:
     none = 0

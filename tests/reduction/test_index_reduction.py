@@ -344,6 +344,7 @@ def converter(impedance: float, span: float) -> AffineModel:
     return circuit.build()
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("impedance", [1e-6, 1e6])
 @pytest.mark.parametrize("span", [1e-3, 1e3])
 def test_scaling_impedances_and_time_changes_nothing_but_scales(impedance: float, span: float) -> None:

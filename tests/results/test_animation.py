@@ -217,6 +217,7 @@ def test_a_page_holds_the_frames_itself(result: Result, tmp_path: Path) -> None:
     assert centre_of_red(pictures[0])[0] > centre_of_red(pictures[-1])[0]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("suffix", [".gif", ".html"])
 def test_the_same_run_gives_the_same_bytes(result: Result, tmp_path: Path, suffix: str) -> None:
     drawing = Drawing().trace("tip").dot("tip")

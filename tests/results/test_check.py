@@ -50,6 +50,7 @@ from tests.results.test_saved_results import CASES, loaded
 from tests.systems.circuits import circuit
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("case", CASES)
 def test_right_results_pass(case: str) -> None:
     result = CASES[case]()

@@ -60,7 +60,7 @@ def test_a_current_that_follows_its_voltage_at_once_passes_where_it_is_integrate
     assert result.check().ok, result.check()
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 @pytest.mark.parametrize("case", RINGING)
 def test_rings_that_are_integrated_pass(case: str, rtol: float) -> None:

@@ -358,6 +358,7 @@ class MeteredRectifier(Component):
         yield Eq(der(self.work), self.load.v * self.load.i)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 def test_reading_an_integral_costs_a_quadrature_a_segment(
     method: str, monkeypatch: pytest.MonkeyPatch

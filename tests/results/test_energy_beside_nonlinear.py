@@ -41,6 +41,7 @@ def assert_checked(result: Result) -> None:
     assert report.ok, report
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", TOLERANCES)
 @pytest.mark.parametrize("R", LOSSES)
 def test_small_resistance_with_a_nonlinear_part_elsewhere(R: float, rtol: float) -> None:
@@ -67,6 +68,7 @@ def test_small_resistance_with_a_nonlinear_part_elsewhere(R: float, rtol: float)
     assert_checked(result)
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", TOLERANCES)
 @pytest.mark.parametrize("R", LOSSES)
 def test_small_resistance_beside_a_junction(R: float, rtol: float) -> None:
@@ -86,6 +88,7 @@ def test_small_resistance_beside_a_junction(R: float, rtol: float) -> None:
     assert_checked(result)
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", TOLERANCES)
 @pytest.mark.parametrize("g", [1e3, 1e5])
 def test_quick_through_a_nonlinear_part(g: float, rtol: float) -> None:
@@ -107,6 +110,7 @@ def test_quick_through_a_nonlinear_part(g: float, rtol: float) -> None:
     assert_checked(result)
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 @pytest.mark.parametrize("R", [1.0, 1e-3, 1e-6])
 def test_layers_behind_a_step_of_the_source(R: float, rtol: float) -> None:
@@ -127,6 +131,7 @@ def test_layers_behind_a_step_of_the_source(R: float, rtol: float) -> None:
     assert_checked(result)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8])
 def test_along_steps_that_stability_holds(rtol: float) -> None:
     """Where the explicit method is at the limit of its stability; 4e-4 of the energy at 1e-6."""
@@ -141,6 +146,7 @@ def test_along_steps_that_stability_holds(rtol: float) -> None:
     assert_checked(result)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method, Ron", [("implicit", 1e-3), ("implicit", 1e-6), ("explicit", 1e-1)])
 def test_a_diode_that_turns_on_into_a_quick_state(method: str, Ron: float) -> None:
     """The current of the diode begins at zero, never turns back, and carries the charge."""

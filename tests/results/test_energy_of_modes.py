@@ -130,6 +130,7 @@ class Geared(Component):
         yield connect(self.gear.flange_b, self.c.flange_a)
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize("ratio", [2.0, -2.0])
 @pytest.mark.parametrize(

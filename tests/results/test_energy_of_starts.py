@@ -215,7 +215,7 @@ CLOSED_FORMS = {
 }
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("build", CLOSED_FORMS, ids=lambda b: b.__name__)
 def test_parts_are_joined_as_by_an_ideal_switch(build: Callable[[], Circuit], method: str) -> None:

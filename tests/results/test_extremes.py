@@ -76,7 +76,7 @@ def turning(request: pytest.FixtureRequest) -> tuple[Result, Result]:
     return result, Result.load(file)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("path", BOUNDS)
 def test_extreme_values_beside_jumps_without_events_are_values_of_the_signal(
     turning: tuple[Result, Result], path: str

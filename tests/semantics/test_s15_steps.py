@@ -122,6 +122,7 @@ FOLLOWED: dict[str, Callable[[], Circuit]] = {
 }
 
 
+@pytest.mark.sweep(every=6)
 @METHODS
 @pytest.mark.parametrize("case", FOLLOWED)
 def test_what_yields_or_has_no_mass_follows_a_step(case: str, method: str) -> None:

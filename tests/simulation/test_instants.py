@@ -80,6 +80,7 @@ def _finals(result: Result) -> np.ndarray:
 MODELS = {"chopper": (Chopper(), EDGES * 5e-5), "bob": (BrakedBob(x=0.6, y=-0.8), EDGES * 0.05)}
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", MODELS)
 def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -100,6 +101,7 @@ def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
     assert costs[1] - costs[0] == EDGES
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, length = MODELS[name]

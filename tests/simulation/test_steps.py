@@ -13,7 +13,7 @@ from tests.oracles.junction_rectifier import JunctionRectifier
 from tests.systems.circuits import circuit
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=9)
 @pytest.mark.parametrize("rtol", [1e-2, 1e-4, 1e-6])
 def test_short_conduction_of_a_junction_is_found_at_any_tolerance(rtol: float) -> None:
     """Half a millisecond in a period of 20 ms, between which hardly anything moves."""

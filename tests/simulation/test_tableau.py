@@ -75,6 +75,7 @@ def test_elements_that_move_one_after_the_other_take_two_analyses(case, most):
     assert sum(a != b for a, b in zip(found, case[2], strict=True)) >= 15
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(("breakaway", "moves"), [(3.0, True), (9.9, True), (10.1, False), (100.0, False)])
 def test_what_breaks_away_is_found_at_the_upper_level_and_slides_at_the_lower(breakaway, moves):
     """600 N push a row of 60 carriages, all of which have to move if one does."""
@@ -84,6 +85,7 @@ def test_what_breaks_away_is_found_at_the_upper_level_and_slides_at_the_lower(br
     assert found[0::2] == (1,) * 60 if moves else not {1, 2} & set(found[0::2])
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("breakaway", [2.0, 3.0])
 def test_a_row_of_carriages_with_friction_and_stops_starts_at_once(breakaway):
     """All 60 of 1 kg slide together: ``60 a = 600 - 60 * 2``."""

@@ -79,6 +79,7 @@ def test_the_judge_sees_a_wrong_number() -> None:
             assert judged(line_case(changed, 1e-3), answer).outcome == "wrong", e
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(("name", "kinds", "seed"), [("network runs", "CR", 3), ("mechanism runs", "MFB", 6)])
 def test_small_steps_see_a_wrong_trajectory(name: str, kinds: str, seed: int) -> None:
     """They agree with a right run, and with no run of another capacitor, resistor, mass, friction or force."""
@@ -124,6 +125,7 @@ def test_the_judge_sees_wrong_characteristics_jumps_and_energies() -> None:
             assert "energy" in judged(replace(case, **off), answer, 1e-5).why
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("kind", ["R", "N"])
 def test_a_stiff_run_is_judged_as_far_as_it_went(kind: str) -> None:
     """A capacitor of 1 F is charged through 1 Ohm in 1 s, beside one that follows it in 10 us by a line or by a cubic law."""

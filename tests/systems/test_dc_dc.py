@@ -78,7 +78,7 @@ def errors(exact: ConverterRun, result: Result) -> tuple[float, float]:
     )
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 def test_states_after_a_thousand_periods(ideal: Runs) -> None:
     assert max(errors(ideal.exact, ideal.result)) <= 1e-12
 

@@ -23,7 +23,7 @@ def row(count: int, e: float, first: dict[str, float], rest: dict[str, float], m
     return simulate(c, 0.5, method=method)
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "rest", [{}, {"v": 0.0}, {"s": 0.0}, {"s": 0.0, "v": 0.0}], ids=["none", "v", "s", "both"]

@@ -115,6 +115,7 @@ def test_another_object_of_the_model_gives_the_same_bits(first: str) -> None:
     assert run(compile_model(converter())) == first
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("seed", ["0", "4711"])
 def test_a_new_process_gives_the_same_bits(first: str, seed: str) -> None:
     assert in_new_process(seed) == first

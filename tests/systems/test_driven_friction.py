@@ -44,7 +44,7 @@ def way(phi: np.ndarray) -> np.ndarray:
     return RADIUS * (2 * turns + 1 - np.cos(phi - turns * np.pi))
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
     ("along", "across", "share"), [(4.0, 0.0, 0.0), (4.001, 0.0, 0.0), (6e3, 0.0, 0.0), (5.0, 3.0, 0.5)]

@@ -57,6 +57,7 @@ class Fitting(Component):
         yield Impact(self.x - minimum(3.0 * time - 3.0, 0.0), self.g, **law, name="gate")
 
 
+@pytest.mark.sweep(every=3)
 @METHODS
 def test_impacts_without_end_are_plastic_after_a_bound_with_a_warning(method: str) -> None:
     with pytest.warns(UserWarning, match="impacts at wall, gate do not end after 1000 rounds"):
@@ -95,7 +96,7 @@ def column(
     return assembled(*joined, floor=Fixed(), **parts)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @METHODS
 @pytest.mark.parametrize(
     ("masses", "restitutions", "heights"),
@@ -121,7 +122,7 @@ def test_balls_above_each_other_fall_to_rest(masses, restitutions, heights, meth
     assert all((above - below).min() > -1e-9 for below, above in pairwise([np.zeros(len(t)), *ways]))
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize(
     ("masses", "restitutions", "heights"),
@@ -177,7 +178,7 @@ def row(m: Sequence[float], F: Sequence[float], e: Sequence[float]) -> Component
     return assembled(*joined, **parts)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
@@ -206,6 +207,7 @@ def test_a_row_with_friction_overlaps_by_what_steps_have_missed(
     assert result.audit().energy_lost + heat + moving == pytest.approx(0.5 * m[0] * 4.0**2, rel=1e-8)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
     [
@@ -232,6 +234,7 @@ def test_what_a_late_instant_explains_passes_through_contacts_too(masses, fricti
             assert moved.get(f"m{k}.v", 0.0) == pytest.approx(passed.get(f"m{k}.a", 0.0), abs=1e-13)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
     [
@@ -275,7 +278,7 @@ def test_a_collision_that_says_too_much_is_uncertain_is_found(speed, monkeypatch
         simulate(column((1.0, 2.0), (0.5, 0.5), (1.0, 1.5)), 3.0)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize(
     ("masses", "length", "at"),

@@ -108,7 +108,7 @@ def along(f: np.ndarray, x: np.ndarray, u: np.ndarray, start: float) -> np.ndarr
     return np.array(found)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize(
     "points", [*map(folded, range(8)), smooth(30), smooth(80)], ids=[*map(str, range(8)), "smooth", "finer"]
 )
@@ -135,6 +135,7 @@ def test_the_branch_that_is_reached_lies_next_along_the_path(points: tuple[np.nd
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("seed", range(10))
 def test_coupled_tables_satisfy_their_equations(seed: int) -> None:
     """Two or three unknowns with a table each, coupled by a positive matrix."""

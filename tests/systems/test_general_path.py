@@ -113,7 +113,7 @@ def felt(found: list[tuple[Any, ...]], size: float) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("name", CASES)
 def test_explicit_integration_visits_the_modes_of_the_exact_path(name: str) -> None:
     check(CASES[name], "explicit")
@@ -130,7 +130,7 @@ def test_implicit_integration_of_circuits_too_stiff_for_an_explicit_method(name:
     assert fastest * case.span / 3.3 >= 2e4
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("name", ORDINARY)
 def test_the_modes_are_the_same_at_ordinary_tolerances(name: str, method: str) -> None:

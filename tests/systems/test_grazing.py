@@ -116,7 +116,7 @@ def test_a_load_that_just_reaches_the_breakaway_value_moves_nothing(
     np.testing.assert_array_equal(result["inertia.phi"].values, 0.0)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("k", [3, 5, 8, 11])
 def test_a_load_a_little_above_the_breakaway_value_slides_twice_in_a_period(k: int, method: str) -> None:

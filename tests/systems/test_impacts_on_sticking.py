@@ -63,6 +63,7 @@ def struck(e: float, m: float = 2.0, v: float = 2.0, side: float = 1.0, unit: fl
     )
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("method", ["exact", "auto", "explicit", "implicit"])
 @RESTITUTIONS
 @pytest.mark.parametrize("side", [1.0, -1.0])
@@ -81,7 +82,7 @@ def test_a_wall_strikes_a_mass_that_sticks(side: float, e: float, method: str) -
     assert result.check().ok
 
 
-@pytest.mark.sweep(every=9)
+@pytest.mark.sweep(every=27)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 @pytest.mark.parametrize("e", [0.0, 1e-3, 0.5, 1.0])
 @pytest.mark.parametrize("v", [1e-6, 1.0, 1e6])
@@ -96,6 +97,7 @@ def test_magnitudes_do_not_matter(unit: float, m: float, v: float, e: float, met
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=6)
 @METHODS
 @RESTITUTIONS
 def test_a_wall_that_begins_to_move_strikes_what_it_touches(e: float, method: str) -> None:
@@ -126,6 +128,7 @@ def walled(first: float, *masses: object, far: float = 1.0, wall: float = 2.0) -
     return assembled(*ties, **parts)
 
 
+@pytest.mark.sweep(every=6)
 @METHODS
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("e", [0.5, 1.0])
@@ -169,6 +172,7 @@ def gripped(other: object, e: float, *more: tuple[str, ...], **parts: object) ->
     )
 
 
+@pytest.mark.sweep(every=6)
 @METHODS
 @RESTITUTIONS
 @pytest.mark.parametrize("kind", ["held", "fixed", "free"])
@@ -245,6 +249,7 @@ def test_a_friction_with_stribeck_effect_lets_go_too(method: str) -> None:
     assert result["b0.v"].final == pytest.approx(2.5, rel=1e-5)
 
 
+@pytest.mark.sweep(every=6)
 @METHODS
 @RESTITUTIONS
 def test_a_mass_in_flight_strikes_one_that_sticks(e: float, method: str) -> None:
@@ -268,7 +273,7 @@ def test_what_is_fixed_yields_to_nothing() -> None:
         simulate(model, 1.0)
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=18)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 @pytest.mark.parametrize("seed", range(48))
 def test_rows_move_as_they_would_without_friction(seed: int, method: str) -> None:

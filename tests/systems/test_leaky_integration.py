@@ -147,6 +147,7 @@ def test_capacitor_filter_with_tiny_leakage() -> None:
     assert result["load.v"].max() == pytest.approx(exact["load.v"].max(), rel=1e-6)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6])
 def test_a_stiff_current_is_measured_by_what_it_is_at_the_ends_of_a_step(rtol: float) -> None:
     """The source moves with the capacitor: what the change of its voltage alone would drive through Ron is no magnitude."""

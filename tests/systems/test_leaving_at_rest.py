@@ -75,7 +75,7 @@ PULLING = {
 }
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("side", [1, -1])
 @pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
 @pytest.mark.parametrize("pulling", PULLING)

@@ -48,7 +48,7 @@ SWEPT = [
 ]
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize(
     ("n", "bend", "first"), SHORT + LONG + [pytest.param(*case, marks=pytest.mark.sweep) for case in SWEPT]
 )

@@ -76,6 +76,7 @@ def test_a_pendulum_turns_as_the_elliptic_function_says(turning: Result) -> None
     np.testing.assert_allclose(turning["y"].at(t), -np.cos(phi), atol=5e-5)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_both_methods_integrate_a_pendulum(method: str) -> None:
     result = simulate(Pendulum(x=1.0, y=0.0, vy=-5.0), 5.0, rtol=1e-9, method=method)
@@ -253,6 +254,7 @@ def assembled(phi: float, speed: float, shape: FourBar, side: int) -> dict[str, 
     }  # fmt: skip
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.filterwarnings("ignore:given starts contradict")
 @pytest.mark.parametrize("side", [1, -1])
 def test_a_free_four_bar_linkage_turns_over(side: int) -> None:

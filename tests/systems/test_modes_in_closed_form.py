@@ -157,7 +157,7 @@ def test_the_exact_path_alone_is_refused(kind: type[Relaxation]) -> None:
         simulate(kind(), 1.0, method="exact")
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("part", [0.3, 0.7, 1.0])
 def test_continued_and_loaded_results_are_the_same(

@@ -139,7 +139,7 @@ class Blocked(Component):
         yield connect(self.junction.p, self.source.n, self.ground.p)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize(
     "rtol", [1e-2, 1e-3, 1e-6, 1e-9, *(pytest.param(10.0**-k, marks=pytest.mark.sweep) for k in (4, 5, 7, 8))]

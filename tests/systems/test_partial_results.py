@@ -45,6 +45,7 @@ class FourBar(Component):
         yield connect(self.lever.frame_b, self.coupler.frame_b)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.filterwarnings("ignore:the start values do not say")
 @pytest.mark.parametrize(("rtol", "method"), [(1e-6, "auto"), (1e-8, "implicit")])
 def test_a_run_into_a_lock_is_read_up_to_its_end(rtol: float, method: str, tmp_path: Path) -> None:

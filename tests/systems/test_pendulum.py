@@ -45,7 +45,7 @@ class CartesianPendulum(Component):
         yield Eq(self.x**2 + self.y**2, 1.0)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("degrees", [5.0, 30.0, 60.0, 90.0])
 @pytest.mark.parametrize("cartesian", [False, True], ids=["angle", "Cartesian"])
 def test_pendulum_period(degrees: float, cartesian: bool) -> None:

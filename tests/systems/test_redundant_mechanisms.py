@@ -74,7 +74,7 @@ def told(model: Component, t_end: float, **options: object) -> Result:
         return simulate(model, t_end, **options)  # type: ignore[arg-type]
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 @pytest.mark.parametrize("kind", [Cranks, OffsetCranks])
 def test_three_parallel_cranks_move_as_one(kind: type[Cranks], rtol: float) -> None:
@@ -96,7 +96,7 @@ def test_three_parallel_cranks_move_as_one(kind: type[Cranks], rtol: float) -> N
         np.testing.assert_allclose(shown, -wanted, atol=2e3 * rtol)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-8])
 @pytest.mark.parametrize("cranks", [Cranks, OffsetCranks])
 def test_cranks_in_line_do_not_change_into_crossed_ones(cranks: type[Component], rtol: float) -> None:
@@ -255,6 +255,7 @@ class Unequal(Rods):
     second = 1.001
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_two_rods_share_what_one_would_hold(method: str) -> None:
     result = told(Rods(), 1.0, rtol=1e-8, method=method)

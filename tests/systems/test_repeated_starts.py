@@ -75,7 +75,7 @@ CASES: list[tuple[Program, Mapping[str, float]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize(("program", "given"), CASES)
 def test_a_start_given_again_is_kept(program: Program, given: Mapping[str, float]) -> None:
     with warnings.catch_warnings():

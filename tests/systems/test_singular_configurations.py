@@ -36,7 +36,7 @@ def parallelogram(phi: float, w: float = 10.0) -> Linkage:
     return Linkage(b=0.4, c=0.1, x=c, y=s, u=0.4 + c, v=s, dx=-w * s, dy=w * c, du=-w * s, dv=w * c)
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("phi", "w", "rtol"),
@@ -306,7 +306,7 @@ def test_counting_turns_beside_the_line_does_not_stop_the_motion() -> None:
     assert result["n"].final == 1.0
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9])
 @pytest.mark.parametrize("excess", [1e-2, 1e-5, 1e-8, -1e-3, -1e-7])
 def test_what_is_nearly_a_parallelogram_turns_away_beside_the_line(excess: float, rtol: float) -> None:

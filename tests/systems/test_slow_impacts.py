@@ -88,7 +88,7 @@ class Pair(Component):
 PAIRS = {power: Pair(power=power) for power in (1, 2)}
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize(
     "rtol", [1e-2, 1e-6, *(pytest.param(rtol, marks=pytest.mark.sweep) for rtol in (1e-3, 1e-4))]
 )

@@ -69,7 +69,7 @@ def sliding(v: float, m: float, d: float, breakaway: float) -> ac.Circuit:
     return model
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     ("m", "d", "breakaway"), [(2.7, 1.0, 300.0), (2.7, 1.0, 200.0), (2.7, 0.0, 300.0), (0.1, 50.0, 200.0)]

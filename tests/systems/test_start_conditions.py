@@ -168,7 +168,7 @@ def check(case: Case) -> bool:
     return True
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("domain", NAMES)
 @pytest.mark.parametrize("tens", TENS)
 def test_random_networks_start_or_are_refused(domain: str, tens: int) -> None:

@@ -41,7 +41,7 @@ def holds(result: ac.Result, name: str, i: float) -> None:
     assert np.interp(result["v"].at(0.0), *CURVES[name]) == pytest.approx(i, abs=1e-12)
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("name", CURVES)
 @pytest.mark.parametrize("i", [0.0, 0.5, -3.0])
 @pytest.mark.parametrize("cubic", [False, True])

@@ -155,7 +155,7 @@ class Pump(Component):
         yield connect(d[3].n, c[3].p)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("Ron", [1e-2, 1e-3, 1e-4])
 @pytest.mark.parametrize("Goff", [1e-8, 1e-9])
 def test_a_rate_that_died_away_hides_no_crossing(Ron: float, Goff: float) -> None:

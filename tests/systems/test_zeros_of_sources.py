@@ -45,7 +45,7 @@ def bridge(R: float, C: float, **valve: float) -> Circuit:
     return c
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize(("R", "C"), [(3.0, 1e-3), (7.0, 2e-3), (50.0, 1e-4)])
 def test_a_diode_at_a_capacitor_turns_off_where_its_current_vanishes(R: float, C: float, method: str) -> None:

@@ -84,6 +84,7 @@ CASES = {
 }
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("table", CASES.values(), ids=CASES)
 def test_a_gear_that_is_driven_to_and_fro(table: tuple) -> None:
     """Through all four directions of power and speed, and through standstill."""

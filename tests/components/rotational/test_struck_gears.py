@@ -132,6 +132,7 @@ ETAS = (0.8, 0.9), (0.5, 0.6), (0.5, 1.0)
 SPEEDS = (3.0, 1.0), (3.0, -1.0), (-3.0, 1.0), (-3.0, -1.0), (0.5, 2.0), (-0.5, -2.0), (3.0, 0.0), (0.2, -0.5)
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("side", "ab")
 @pytest.mark.parametrize("ratio", [2.0, -2.0])
 @pytest.mark.parametrize("eta", ETAS, ids=str)
@@ -143,6 +144,7 @@ def test_an_impulse_carries_the_efficiency_of_its_direction(
         check(Struck(W, w, ratio, eta, side))
 
 
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("drive", [(1.0, -0.5), (-1.0, 0.5), (0.0, 3.0), (0.0, -3.0)], ids=str)
 @pytest.mark.parametrize("side", "ab")
 def test_torques_before_the_impulse_do_not_decide(side: str, drive: tuple[float, float]) -> None:
@@ -150,6 +152,7 @@ def test_torques_before_the_impulse_do_not_decide(side: str, drive: tuple[float,
         check(Struck(W, w, ratio, (0.5, 0.6), side, rub=0.05, drive=drive))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("side", "ab")
 @pytest.mark.parametrize("kind", ["freewheel", "stop"])
 def test_one_sided_contacts_strike_as_claws_do(kind: str, side: str) -> None:
@@ -165,6 +168,7 @@ def test_the_check_of_a_result_follows_a_gear_that_turns_around() -> None:
     assert result.audit().balance == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("e", [0.3, 1.0])
 @pytest.mark.parametrize("side", "ab")
 def test_a_rebound_loses_at_the_teeth_what_the_impulse_does(side: str, e: float) -> None:
@@ -191,6 +195,7 @@ def test_a_gear_that_a_rebound_turns_around_is_refused(e: float) -> None:
     assert result["a.w"].final < result["b.w"].final
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("ratio", [2.0, -2.0])
 def test_losses_by_speed_take_their_part_of_an_impulse(ratio: float) -> None:
     """Integrated runs: both rows say the same."""
