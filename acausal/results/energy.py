@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import UnknownPathError, nearest
 from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
+from ..reduction.rounding import SUMMED
 from .power import Instances, generator_of, powers_of
 from .record import STARTS, Jump, MicroStep
 from .recording import Recording
@@ -250,10 +251,10 @@ def _worst_power(
             into[:, powers.owners] += powers.along(s, ys, at)
             terms[:, powers.owners] += powers.bounds(s, ys, at)
         t.append(s.start + at)
-        total.append(into.sum(axis=1))
-        # Where no part gives or takes anything, rounding of the products is all there is.
+        total.append(np.maximum(np.abs(into.sum(axis=1)) - SUMMED * terms.sum(axis=1), 0.0))
+        # Where no part gives or takes anything, rounding of the products is all there is, in their sum too.
         size.append(np.maximum(np.abs(into), NEGLIGIBLE * terms).sum(axis=1))
-    sums = np.abs(np.concatenate(total)) if total else np.zeros(1)
+    sums = np.concatenate(total) if total else np.zeros(1)
     worst = int(np.argmax(np.where(np.isnan(sums), np.inf, sums)))
     at_worst = float(np.concatenate(t)[worst]) if t else result.t_start
     return POWERS, at_worst, float(sums[worst]), float(np.max(np.concatenate(size))) if size else 0.0
