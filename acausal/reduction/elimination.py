@@ -35,7 +35,7 @@ from .double_double import Accumulator
 from .rounding import TINY
 from .scales import column_weights
 
-CANCELLED = _CANCELLED = 2.0**-46
+CANCELLED = 2.0**-46
 """Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
 _EXACT = 2.0**-50
 _DOMINANT = 0.5
@@ -55,9 +55,9 @@ def product(left: Any, right: Any) -> Any:
     """Product of matrices, dense or sparse by rows, whose cancelled entries are exact zeros or none."""
     value, least = left @ right, abs(left) @ abs(right)
     if isinstance(value, np.ndarray):
-        value[abs(value) <= _CANCELLED * least] = 0.0
+        value[abs(value) <= CANCELLED * least] = 0.0
         return value
-    kept = value.multiply(abs(value) > _CANCELLED * least).tocsr()
+    kept = value.multiply(abs(value) > CANCELLED * least).tocsr()
     kept.eliminate_zeros()
     return kept
 
@@ -67,7 +67,7 @@ def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
 
     Such a value is a sample of its own error. Its estimate would grow from step to step.
     """
-    return np.where(np.abs(value) <= _CANCELLED * least, 2.0 / _CANCELLED, 1.0)
+    return np.where(np.abs(value) <= CANCELLED * least, 2.0 / CANCELLED, 1.0)
 
 
 def _compact(matrix: np.ndarray) -> Any:
@@ -223,8 +223,8 @@ class Elimination:
     def _judged(self, at: Any) -> tuple[np.ndarray, np.ndarray]:
         """Masks over what an index selects: values that may be no rounding, and those that certainly are none."""
         value = self.value[at]
-        certain = value * value > _CANCELLED**2 * self.variance[at]
-        return certain | (np.abs(value) > _CANCELLED * self.least[at]), certain
+        certain = value * value > CANCELLED**2 * self.variance[at]
+        return certain | (np.abs(value) > CANCELLED * self.least[at]), certain
 
     def _present(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """Mask over a block: values that are no rounding."""
@@ -258,7 +258,7 @@ class Elimination:
         defect = self._given_rows @ directions
         defect[left] -= self.value[left[:, None], free]
         # Entry by entry: what is small beside others of its row may be all that a column has.
-        wrong = (np.abs(defect) > _CANCELLED * (abs(self._given_rows) @ np.abs(directions))).any(axis=1)
+        wrong = (np.abs(defect) > CANCELLED * (abs(self._given_rows) @ np.abs(directions))).any(axis=1)
         if wrong.any():
             self._refine()
         if wrong[left].any():
@@ -290,7 +290,7 @@ class Elimination:
         value, wanted = held, certain
         while True:
             value, settled = self._corrected(solved, at[1], factors, value, wanted)
-            sure = certain & (value * value > _CANCELLED**2 * self.variance[at])
+            sure = certain & (value * value > CANCELLED**2 * self.variance[at])
             back = self._missing(solved, value, ~sure)
             if not (back & ~settled & ~wanted).any():
                 break
@@ -319,7 +319,7 @@ class Elimination:
             some = left_over.any(axis=0)
             change[:, some] = scale[:, None] * lower_upper.solve(weight[:, None] * left_over[:, some], "T")
             size, moved = np.abs(value), np.abs(change)
-            settled = moved <= _CANCELLED * size
+            settled = moved <= CANCELLED * size
             moving = wanted & ~settled
             near = moving & (moved < _DOMINANT * size)
             count, most = np.count_nonzero(moving), np.max(moved[near] / size[near], initial=0.0)
@@ -428,7 +428,7 @@ class Elimination:
         over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
-            allowed = _CANCELLED * (unit[:, free] + terms @ np.abs(kept))
+            allowed = CANCELLED * (unit[:, free] + terms @ np.abs(kept))
             before = np.count_nonzero(missing)
             for row, column in np.argwhere(np.abs(given[:, free] - over @ kept) > allowed):
                 missing[:, column] |= np.abs(given[row, pivots] * value[:, column]) > allowed[row, column]
@@ -454,7 +454,7 @@ class Elimination:
 
     def _dominant_column(self, row: int, columns: np.ndarray, ordered: bool) -> int:
         values, variance = self.value[row, columns], self.variance[row, columns]
-        present = (values * values > _CANCELLED**2 * variance).nonzero()[0]
+        present = (values * values > CANCELLED**2 * variance).nonzero()[0]
         if len(present) == 1:
             return int(columns[present[0]])
         candidates, values, variance = columns[present], np.abs(values[present]), variance[present]
@@ -462,7 +462,7 @@ class Elimination:
         keep = merit >= _DOMINANT * merit.max()
         candidates, values = candidates[keep], values[keep]
         unreliable = values * values < _UNRELIABLE**2 * variance[keep]
-        flaws = 2 * unreliable + (np.abs(values - 1.0) > _CANCELLED)
+        flaws = 2 * unreliable + (np.abs(values - 1.0) > CANCELLED)
         candidates = candidates[flaws == flaws.min()]
         if ordered or len(candidates) == 1:
             return int(candidates[0])
@@ -537,7 +537,7 @@ class Remainder:
             lower_upper, weight, scale = factors
             change[:, some] = -scale[:, None] * lower_upper.solve(weight[:, None] * defect[:, some], "T")
             low = low + change
-            moving = np.abs(change) > _CANCELLED * np.abs(low)
+            moving = np.abs(change) > CANCELLED * np.abs(low)
             count = np.count_nonzero(moving)
             most = np.max(np.abs(change[moving]) / np.maximum(np.abs(low[moving]), TINY), initial=0.0)
             if not count or (count >= left and most >= _DOMINANT * off):

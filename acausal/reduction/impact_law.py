@@ -110,7 +110,8 @@ def collide(
         (which, _Colliding(W[np.ix_(which, which)], v[which], e[which], rest[which]))
         for which in sharing_masses(W)
     ]
-    rounds, refused = list[np.ndarray](), False
+    rounds: list[np.ndarray] = []
+    refused = False
     while not refused:
         p = np.zeros(len(v))
         moved = [group.collides(p, which) for which, group in groups]

@@ -11,6 +11,7 @@ from ..errors import ParameterError, counted, warn
 from ..flattening.template import Located
 from ..reduction.rounding import ROUNDING
 from .corners import cut_as_followed, split
+from .grid import adaptive_grid
 from .panels import Panels, follow
 from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term, window
 from .spectrum import QUIET, Harmonics
@@ -135,13 +136,14 @@ class VariableSource(Source):
         return ""
 
     def cut(self, parts: Parts) -> Parts:
-        """Cut at the edges of the course; what equations give beside it also next to the largest and smallest values shown."""
-        result = self.result
-        parts = split(parts, *result.segments.edges)
-        if not result.segments.groups[0].readout.outside[self.index]:
+        """Cut at the edges of the course; the value of an output equation also where it turns on a grid that follows the core."""
+        segments = self.result.segments
+        parts = split(parts, *segments.edges)
+        if not segments.groups[0].readout.outside[self.index]:
             return parts
-        _, which, hs = result.points
-        values = self.sample()
+        # Points that are shown may be given, and few.
+        which, hs = adaptive_grid(segments, None)
+        values = self.evaluate(which, hs)
         inner = (which[1:-1] == which[:-2]) & (which[1:-1] == which[2:])
         turns = (np.diff(values[:-1]) * np.diff(values[1:]) < 0.0) & inner
         return cut_as_followed(self.evaluate, split(parts, which[1:-1][turns], hs[1:-1][turns]))

@@ -129,6 +129,15 @@ def test_what_a_steep_law_gives(a: float, periods: float) -> None:
     assert (z > 0.5).mean() == pytest.approx(half, rel=1e-9)
 
 
+@pytest.mark.parametrize("grid", [None, 1.0, 0.3])
+def test_what_a_steep_law_gives_does_not_depend_on_the_points_shown(grid: float | None) -> None:
+    """All of these lie beside its peaks, or where the sine vanishes."""
+    z = simulate(Waves(a=4e4), 10.0, grid=grid)["z"]
+    expected = simulate(Waves(a=4e4), 1.0)["z"].mean()
+    assert z.max() == pytest.approx(1.0, rel=1e-12)
+    assert z.mean() == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("w", [0.1, 1e-2, 1e-4, 1e-7])
 def test_peaks_of_functions_of_a_ramp(w: float) -> None:
     x = simulate(Waves(), 1.0)["x"]

@@ -382,9 +382,9 @@ def _integral_defects(
     """Over short pieces late in each segment, increments are the integrals of the derivatives where a rule resolves them.
 
     Integrated runs are as exact as the largest variable of a unit needs, and as their absolute tolerance says, which is in units
-    of the largest magnitude that a variable has had. Derivatives in closed form are rounded as much as the fastest motion of
-    their mode needs, and values as what they turn into each other: a speed beside a loaded spring is rounded as that which the
-    spring can give.
+    of the largest magnitude that a variable has had. Derivatives are rounded as the fastest motion of their mode needs, and by
+    forces and flows of the order of one, values as what they turn into each other: a speed beside a loaded spring is rounded
+    as that which the spring can give.
     """
     found: dict[str, str] = {}
     size: dict[str, float] = {}
