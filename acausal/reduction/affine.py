@@ -307,6 +307,8 @@ class ModeData(ExactMode):
     balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
+    maps_of_limits: Callable[[ModeData], tuple[np.ndarray, np.ndarray]] = field(repr=False)
+    """Computes states and impulse after a jump over [z-; xi]; called once, when what the other two maps make first cancels."""
     left_over: Callable[[], Fine] = field(repr=False)
     """Computes what rounding has left of ``T`` and ``Ay``; called when terms of something that is read cancel."""
     sizes_of_constraints: Callable[[], np.ndarray] = field(repr=False)
@@ -340,6 +342,11 @@ class ModeData(ExactMode):
     def impulse(self) -> np.ndarray:
         """J1, the time integral of z over the instant, per unit of ``constraints @ [z-; xi]``, (n, n_constraints)."""
         return self._maps[1]
+
+    @cached_property
+    def of_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """The selected states, and J1, after a jump over [z-; xi]: what `jump` and `impulse` make, without differences."""
+        return self.maps_of_limits(self)
 
     @cached_property
     def constraint_terms(self) -> np.ndarray:

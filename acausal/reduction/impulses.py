@@ -4,16 +4,21 @@ Every equation integrated over the instant reads ``E (z+ - z-) + A J1 = 0``; con
 impulses demands ``E J1 + A J2 = 0``, and so on to ``E Jp = 0``. For linear passive networks p = 1
 suffices (Camlibel, Heemels, van der Schaft, Schumacher, "Switched networks and complementarity",
 2003); constraints on positions need p = 2.
+
+What moves by a defect is the difference of what it was and what takes it where it is going. Where the one is a small part that
+a large one takes along, the difference has no digits: what goes on is then read from what is conserved, a sum over left limits.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from .affine import AffineModel, Inadmissible, ModeData, Rows
 from .dont_care import blocked_rows, settle, settle_by_size
 from .elimination import Elimination, product
-from .rounding import ROUNDING
+from .rounding import ROUNDING, SUMMED, UNIT
 from .scales import column_weights
 
 
@@ -45,6 +50,67 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     rows, own = model.rows(data.mode), data.constraints[np.arange(len(data.dependent)), data.dependent]
     # A residual was normalised; the coefficient of the dependent variable gives its defect.
     return _solve(model, data, rows, -rows.E[:, data.dependent] / own)
+
+
+def limit_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
+    """The selected states and impulse J1 after a jump over left limits of all variables and sources.
+
+    Parameters
+    ----------
+    model : AffineModel
+    data : ModeData
+        The mode that is entered.
+
+    Returns
+    -------
+    jump : (n_states, n + q) array
+    impulse : (n, n + q) array
+
+    Notes
+    -----
+    The same as the selected states with what `impulse_maps` make of the residuals, where an impulse removes these. Nothing is
+    subtracted here, so every coefficient has its own digits; but what is continuous is so to rounding only.
+    """
+    rows, x = model.rows(data.mode), np.flatnonzero(model.differentiated)
+    sources = product(rows.E[:, data.dependent], data.T[data.dependent, len(data.states) :])
+    jump, impulse, _ = _solve(model, data, rows, np.hstack([-rows.E[:, x], sources]))
+    which = np.concatenate([x, model.n + np.arange(model.q)])
+    found = np.zeros((len(jump) + len(impulse), model.n + model.q))
+    found[:, which] = np.vstack([jump, impulse])
+    return found[: len(jump)], found[len(jump) :]
+
+
+def states_after(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    """The selected states once an impulse has removed defects (k,) of the constraints, each of them whole or not at all."""
+    before = z_minus[data.states]
+    return displaced(
+        before, data.jump, removed, lambda: data.of_limits[0] @ _meeting(data, z_minus, xi, removed)
+    )
+
+
+def impulse_after(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    """The impulse J1 that has removed them."""
+    none = np.zeros(len(data.impulse))
+    return displaced(
+        none, data.impulse, removed, lambda: data.of_limits[1] @ _meeting(data, z_minus, xi, removed)
+    )
+
+
+def displaced(
+    before: np.ndarray, over: np.ndarray, by: np.ndarray, in_whole: Callable[[], np.ndarray]
+) -> np.ndarray:
+    """``before + over @ by``, and where its terms cancel what it is ``in_whole``."""
+    found, size = before + over @ by, np.abs(before) + np.abs(over) @ np.abs(by)
+    lost = SUMMED * np.abs(found) < UNIT * size
+    return np.where(lost, in_whole(), found) if lost.any() else found
+
+
+def _meeting(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
+    """Left limits and sources (n + q,) with all defects met but those that are ``removed``, with the selected states as they are."""
+    point = np.concatenate([z_minus, xi])
+    own = data.constraints[np.arange(len(data.dependent)), data.dependent]
+    point[data.dependent] -= (data.constraints.dot(point) - removed) / own
+    return point
 
 
 def response_maps(model: AffineModel, data: ModeData, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

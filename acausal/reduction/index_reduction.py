@@ -24,7 +24,7 @@ from .dont_care import blocked_rows, settle, settle_by_size
 from .double_double import Fine, Maps, over_state
 from .elimination import CANCELLED, Elimination, Remainder, product
 from .identities import check_mode
-from .impulses import impulse_maps
+from .impulses import impulse_maps, limit_maps
 from .redundancy import DEPENDENT
 from .scales import balance_of, column_weights
 
@@ -97,6 +97,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         tau=_time_constant(flow.Ay[: len(states), : len(states)]),
         dependent=dependent,
         maps=partial(impulse_maps, model),
+        maps_of_limits=partial(limit_maps, model),
         left_over=flow.fine,
         sizes_of_constraints=sizes,
         settled=settled,
@@ -403,7 +404,8 @@ def with_guards(model: AffineModel, data: ModeData) -> ModeData:
     """
     guards = _guards(model, data.mode, data.states, data)[0]
     Gy = _over_y(guards, data)
-    found = replace(data, guards=guards, Gy=Gy, maps=partial(impulse_maps, model))
+    maps, maps_of_limits = partial(impulse_maps, model), partial(limit_maps, model)
+    found = replace(data, guards=guards, Gy=Gy, maps=maps, maps_of_limits=maps_of_limits)
     check_mode(model, found)
     return found
 
