@@ -307,8 +307,8 @@ class ModeData(ExactMode):
     balance: Balance
     maps: Callable[[ModeData], tuple[np.ndarray, np.ndarray, np.ndarray]] = field(repr=False)
     """Computes ``jump`` and ``impulse``; called once, when a differentiated variable first moves."""
-    maps_of_limits: Callable[[ModeData], tuple[np.ndarray, np.ndarray]] = field(repr=False)
-    """Computes states and impulse after a jump over [z-; xi]; called once, when what the other two maps make first cancels."""
+    map_of_limits: Callable[[ModeData], np.ndarray] = field(repr=False)
+    """Computes ``of_limits``; called once, when what ``jump`` and ``impulse`` make of a defect first cancels."""
     left_over: Callable[[], Fine] = field(repr=False)
     """Computes what rounding has left of ``T`` and ``Ay``; called when terms of something that is read cancel."""
     sizes_of_constraints: Callable[[], np.ndarray] = field(repr=False)
@@ -344,9 +344,15 @@ class ModeData(ExactMode):
         return self._maps[1]
 
     @cached_property
-    def of_limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """The selected states, and J1, after a jump over [z-; xi]: what `jump` and `impulse` make, without differences."""
-        return self.maps_of_limits(self)
+    def movement(self) -> tuple[np.ndarray, np.ndarray]:
+        """`jump` and `impulse` in one, and their magnitudes."""
+        both = np.concatenate(self._maps[:2])
+        return both, np.abs(both)
+
+    @cached_property
+    def of_limits(self) -> np.ndarray:
+        """The selected states after a jump, then J1, over [z-; xi], shape (n_states + n, n + q): the same without differences."""
+        return self.map_of_limits(self)
 
     @cached_property
     def constraint_terms(self) -> np.ndarray:

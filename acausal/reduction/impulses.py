@@ -11,8 +11,6 @@ a large one takes along, the difference has no digits: what goes on is then read
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .affine import AffineModel, Inadmissible, ModeData, Rows
@@ -47,24 +45,18 @@ def impulse_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.nda
     """
     if not len(data.dependent):
         return np.zeros((len(data.states), 0)), np.zeros((model.n, 0)), np.zeros((0, 0))
-    rows, own = model.rows(data.mode), data.constraints[np.arange(len(data.dependent)), data.dependent]
+    rows = model.rows(data.mode)
+    return _solve(model, data, rows, _defects(data, rows))
+
+
+def _defects(data: ModeData, rows: Rows) -> np.ndarray:
+    """What defects of the constraints leave in the equations integrated over the instant, (m, n_constraints)."""
     # A residual was normalised; the coefficient of the dependent variable gives its defect.
-    return _solve(model, data, rows, -rows.E[:, data.dependent] / own)
+    return -rows.E[:, data.dependent] / data.constraints[np.arange(len(data.dependent)), data.dependent]
 
 
-def limit_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarray]:
-    """The selected states and impulse J1 after a jump over left limits of all variables and sources.
-
-    Parameters
-    ----------
-    model : AffineModel
-    data : ModeData
-        The mode that is entered.
-
-    Returns
-    -------
-    jump : (n_states, n + q) array
-    impulse : (n, n + q) array
+def limit_map(model: AffineModel, data: ModeData) -> np.ndarray:
+    """The selected states and impulse J1 after a jump over left limits of all variables and sources, (n_states + n, n + q).
 
     Notes
     -----
@@ -73,40 +65,51 @@ def limit_maps(model: AffineModel, data: ModeData) -> tuple[np.ndarray, np.ndarr
     """
     rows, x = model.rows(data.mode), np.flatnonzero(model.differentiated)
     sources = product(rows.E[:, data.dependent], data.T[data.dependent, len(data.states) :])
-    jump, impulse, _ = _solve(model, data, rows, np.hstack([-rows.E[:, x], sources]))
-    which = np.concatenate([x, model.n + np.arange(model.q)])
+    # With the defects beside them, which say how many orders there are.
+    defects = _defects(data, rows)
+    jump, impulse, _ = _solve(
+        model, data, rows, np.hstack([defects, -rows.E[:, x], sources]), defects.shape[1]
+    )
     found = np.zeros((len(jump) + len(impulse), model.n + model.q))
-    found[:, which] = np.vstack([jump, impulse])
-    return found[: len(jump)], found[len(jump) :]
+    found[:, np.concatenate([x, model.n + np.arange(model.q)])] = np.vstack([jump, impulse])[
+        :, defects.shape[1] :
+    ]
+    return found
 
 
-def states_after(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
-    """The selected states once an impulse has removed defects (k,) of the constraints, each of them whole or not at all."""
+def after_jump(
+    data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The selected states once an impulse has removed defects (k,) of the constraints, and it; each goes whole or not at all."""
+    k, (over, terms) = len(data.states), data.movement
     before = z_minus[data.states]
-    return displaced(
-        before, data.jump, removed, lambda: data.of_limits[0] @ _meeting(data, z_minus, xi, removed)
-    )
+    found, size = over.dot(removed), terms.dot(np.abs(removed))
+    found[:k] += before
+    size[:k] += np.abs(before)
+    lost = _cancelled(found, size)
+    if True in lost.tolist():
+        found[lost] = data.of_limits[lost] @ _meeting(data, z_minus, xi, removed)
+    return found[:k], found[k:]
 
 
-def impulse_after(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
-    """The impulse J1 that has removed them."""
-    none = np.zeros(len(data.impulse))
-    return displaced(
-        none, data.impulse, removed, lambda: data.of_limits[1] @ _meeting(data, z_minus, xi, removed)
-    )
+def moved_by_limits(data: ModeData, which: np.ndarray) -> np.ndarray:
+    """Movement of the selected states, all defects removed, by that of left limits of some variables, (n_states, c)."""
+    own = (data.states[:, None] == which).astype(float)
+    if not len(data.constraints):
+        return own
+    over = data.constraints[:, which]
+    found, size = own + data.jump @ over, own + np.abs(data.jump) @ np.abs(over)
+    lost = _cancelled(found, size)
+    return np.where(lost, data.of_limits[: len(own), which], found) if lost.any() else found
 
 
-def displaced(
-    before: np.ndarray, over: np.ndarray, by: np.ndarray, in_whole: Callable[[], np.ndarray]
-) -> np.ndarray:
-    """``before + over @ by``, and where its terms cancel what it is ``in_whole``."""
-    found, size = before + over @ by, np.abs(before) + np.abs(over) @ np.abs(by)
-    lost = SUMMED * np.abs(found) < UNIT * size
-    return np.where(lost, in_whole(), found) if lost.any() else found
+def _cancelled(found: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Sums that are so much smaller than the magnitudes of their terms that digits are lost."""
+    return SUMMED * np.abs(found) < UNIT * size
 
 
 def _meeting(data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray) -> np.ndarray:
-    """Left limits and sources (n + q,) with all defects met but those that are ``removed``, with the selected states as they are."""
+    """Left limits and sources (n + q,) with no other defects than those: dependent variables give way to the selected states."""
     point = np.concatenate([z_minus, xi])
     own = data.constraints[np.arange(len(data.dependent)), data.dependent]
     point[data.dependent] -= (data.constraints.dot(point) - removed) / own
@@ -164,18 +167,18 @@ def next_order(model: AffineModel, data: ModeData, J1: np.ndarray) -> np.ndarray
 
 
 def _solve(
-    model: AffineModel, data: ModeData, rows: Rows, given: np.ndarray
+    model: AffineModel, data: ModeData, rows: Rows, given: np.ndarray, deciding: int | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Movement and impulse per unit of what stands in the equations integrated over the instant, (m, c).
 
-    The third array holds the combinations of the given quantities that have to vanish: as few as in any order, with the
-    lowest order in which they are so few.
+    The third array holds the combinations of the given quantities, or of the first of them that are ``deciding``, that have to
+    vanish: as few as in any order, with the lowest order in which they are so few.
     """
     found: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
     for order in range(1, max(data.index, 1) + 1):
         system, unknown, known = _chain(data, rows, order, given)
         system.reduce(unknown)
-        left = system.entries((system.pivot < 0).nonzero()[0], known)
+        left = system.entries((system.pivot < 0).nonzero()[0], known[:deciding])
         found.append((*_read_off(model, data, system, unknown, known), left[left.any(axis=1)]))
         if not len(found[-1][2]):
             break

@@ -24,7 +24,7 @@ from .dont_care import blocked_rows, settle, settle_by_size
 from .double_double import Fine, Maps, over_state
 from .elimination import CANCELLED, Elimination, Remainder, product
 from .identities import check_mode
-from .impulses import impulse_maps, limit_maps
+from .impulses import impulse_maps, limit_map
 from .redundancy import DEPENDENT
 from .scales import balance_of, column_weights
 
@@ -97,7 +97,7 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
         tau=_time_constant(flow.Ay[: len(states), : len(states)]),
         dependent=dependent,
         maps=partial(impulse_maps, model),
-        maps_of_limits=partial(limit_maps, model),
+        map_of_limits=partial(limit_map, model),
         left_over=flow.fine,
         sizes_of_constraints=sizes,
         settled=settled,
@@ -404,8 +404,8 @@ def with_guards(model: AffineModel, data: ModeData) -> ModeData:
     """
     guards = _guards(model, data.mode, data.states, data)[0]
     Gy = _over_y(guards, data)
-    maps, maps_of_limits = partial(impulse_maps, model), partial(limit_maps, model)
-    found = replace(data, guards=guards, Gy=Gy, maps=maps, maps_of_limits=maps_of_limits)
+    maps, of_limits = partial(impulse_maps, model), partial(limit_map, model)
+    found = replace(data, guards=guards, Gy=Gy, maps=maps, map_of_limits=of_limits)
     check_mode(model, found)
     return found
 

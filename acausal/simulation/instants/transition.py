@@ -38,7 +38,7 @@ from ...reduction.affine import (
 )
 from ...reduction.double_double import over_state
 from ...reduction.impacts import Contacts
-from ...reduction.impulses import displaced, impulse_after, moves_at_once, next_order, states_after
+from ...reduction.impulses import after_jump, moved_by_limits, moves_at_once, next_order
 from ...reduction.index_reduction import Dependencies, dependencies
 from ...reduction.rounding import ROUNDING, SUMMED, amplitudes
 from ..self_check import Held
@@ -158,16 +158,15 @@ def restart(model: AffineModel, limits: LeftLimits, reinits: Sequence[tuple[int,
     y = np.concatenate((limits.z_minus[data.states], xi))
     J1 = removed = defects = None
     if len(data.constraints):
-        residual, gone = limits.residual, None
+        residual = limits.residual
         sudden = limits.sudden if limits.moves else _NONE
         if any(sudden.tolist()):
             _require_met(model, data, sudden)
-            J1, gone = impulse_after(data, limits.z_minus, xi, sudden), sudden
+            y[:k], J1 = after_jump(data, limits.z_minus, xi, sudden)
             residual = residual - sudden
         if limits.known.rate is not None and any(residual.tolist()):
-            removed, defects, gone = np.abs(data.jump) @ np.abs(residual), residual, limits.residual
-        if gone is not None:
-            y[:k] = states_after(data, limits.z_minus, xi, gone)
+            y[:k] += data.jump @ residual
+            removed, defects = np.abs(data.jump) @ np.abs(residual), residual
     for variable, value in reinits:
         y[:k][data.states == variable] = value
     jumped = moved or J1 is not None
@@ -207,14 +206,10 @@ def _reinitialised(
     which = np.array([variable for variable, _ in reinits])
     wanted = np.array([value for _, value in reinits])
     k, scale = len(data.states), model.scale[which]
-    sensitivity = np.zeros((k, len(which)))
-    sensitivity[data.states[:, None] == which] = 1.0
-    start = z_minus[data.states]
+    sensitivity, start = moved_by_limits(data, which), z_minus[data.states]
     if len(data.constraints):
-        over = data.constraints[:, which]
-        sensitivity = displaced(sensitivity, data.jump, over, lambda: data.of_limits[0][:, which])
         # What no restart removes as rounding must not move a value that is held either.
-        start = states_after(data, z_minus, xi, limits.residual)
+        start = after_jump(data, z_minus, xi, limits.residual)[0]
     response = data.T[which, :k] @ sensitivity * (scale / scale[:, None])
     defect = (wanted - data.T[which] @ np.concatenate((start, xi))) / scale
     shift = np.linalg.lstsq(response, defect, rcond=_CONFLICT)[0]
