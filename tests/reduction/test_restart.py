@@ -1,6 +1,7 @@
 """Consistent restart: conserved quantities, impulses, reinitialisation."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -211,9 +212,9 @@ def test_contradictory_sources_are_refused_by_name() -> None:
     assert not restart(model, LeftLimits(data, np.zeros(model.n), np.array([1.0, 0.0, 0.0]))).jumped
 
 
-def joined(m1: float, m2: float) -> AffineModel:
+def joined(m1: float, m2: float, written: tuple[str, str] = ("w1", "w2")) -> AffineModel:
     builder = Builder()
-    for name in ("w1", "w2", "t"):
+    for name in (*written, "t"):
         builder.var(name, 10.0)
     builder.eq({"t": 1.0}, {"w1": m1})
     builder.eq({"t": -1.0}, {"w2": m2})
@@ -370,3 +371,34 @@ def test_random_networks_have_the_degree_of_their_pencil_as_number_of_states(see
         phase = [np.linalg.slogdet(s * rows.E + rows.A)[0] for s in circle]
         turns = np.angle(np.roll(phase, -1) / phase).sum() / (2 * np.pi)
         assert round(turns) == len(data.states)
+
+
+@pytest.mark.parametrize("written", [("w1", "w2"), ("w2", "w1")])
+@pytest.mark.parametrize(("m", "w"), [((1e6, 1e-6), (0.0, 1e9)), ((1e-6, 1e6), (1e9, -3e-5))])
+def test_a_light_part_that_a_heavy_one_takes_along(
+    m: tuple[float, float], w: tuple[float, float], written: tuple[str, str]
+) -> None:
+    model = joined(*m, written)
+    after = restart(model, LeftLimits(reduce_mode(model, (1,)), at(model, w1=w[0], w2=w[1]), ONE))
+    M, W = [Fraction(x) for x in m], [Fraction(x) for x in w]
+    exact = (M[0] * W[0] + M[1] * W[1]) / (M[0] + M[1])
+    for name in ("w1", "w2"):
+        assert value(model, after.z, name) == pytest.approx(float(exact), rel=1e-15)
+    assert value(model, after.J1, "t") == pytest.approx(float(M[0] * (W[0] - exact)), rel=1e-15)
+
+
+def test_states_after_a_jump_over_left_limits() -> None:
+    """The same as by the defects of the constraints."""
+    circuit = Circuit(u0=10.0)
+    for k, C in enumerate((1e-6, 3e-6, 5e-6)):
+        circuit.C(f"c{k}", f"n{k}", "0", C)
+    circuit.SW("s1", "n0", "n1")
+    circuit.SW("s2", "n1", "n2")
+    model = circuit.build()
+    data = reduce_mode(model, (1, 1))
+    limits = LeftLimits(data, at(model, u_c0=2.0, u_c1=-3.0, u_c2=7.0), ONE)
+    found = data.of_limits @ np.concatenate([limits.z_minus, ONE])
+    k = len(data.states)
+    moved = limits.z_minus[data.states] + data.jump @ limits.residual
+    np.testing.assert_allclose(found[:k], moved, rtol=1e-14)
+    np.testing.assert_allclose(found[k:], data.impulse @ limits.residual, rtol=1e-13, atol=1e-20)
