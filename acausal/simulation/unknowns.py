@@ -133,7 +133,10 @@ class Unknowns:
 
     @cached_property
     def positions(self) -> np.ndarray:
-        """Mask over the core unknowns of positions: powers of ports contain their rates, and nothing conserved moves them."""
+        """Mask over the core unknowns of positions: powers of ports contain their rates, and nothing conserved moves them.
+
+        So is what is differentiated and follows from these alone: of two names of a place ports may read the other one.
+        """
         ids: list[int] = []
         for s in self.flat.batches:
             for node in (node for power in s.template.powers for node in walk(power) if node.op == "der"):
@@ -142,7 +145,13 @@ class Unknowns:
                     ids += (s.vb + locate_symbol(s.template, "v", of)).tolist()
         found = np.zeros(len(self.reduced.core), bool)
         found[self.reduced.W_core[ids].indices] = True
-        return found
+        rows = (self.reduced.K_core[0] != 0).astype(int)
+        follows, more = found, True
+        while more:
+            one_left = (rows @ follows > 0) & (rows @ ~follows == 1)
+            told = follows | (rows[np.flatnonzero(one_left)].sum(axis=0) > 0)
+            follows, more = told, bool((told != follows).any())
+        return found | (follows & self._differentiated)
 
     @cached_property
     def flows(self) -> tuple[int, ...]:
