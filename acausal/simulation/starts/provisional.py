@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, derivatives, mode_beside
 from ..instants.collisions import transmitting
 from ..instants.search import Choice, NoConsistentMode
-from ..instants.transition import Instant, require_admissible
+from ..instants.transition import Instant, LeftLimits, require_admissible
 from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
 from .conditions import Conditions
@@ -99,7 +99,7 @@ def entered(problem: StartProblem, branches: Branches) -> StartProblem:
 
 def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> StartProblem:
     """In the mode of a restart, or with the elements opened that take an impulse: no start follows through them."""
-    hit = {k for k in transmitting(problem.core.model, restart) if forced[k] < 0} if restart.jumped else set()
+    hit = {k for k in _hit(problem, restart) if forced[k] < 0} if restart.jumped else set()
     if hit:
         hit -= _demanding(problem)
     if hit:
@@ -112,6 +112,19 @@ def _after(problem: StartProblem, restart: Restart, forced: tuple[int, ...]) -> 
         moves["slopes"], moves["second"] = derivatives(restart)
     xi = restart.y[len(data.states) :]
     return replace(problem.at(mode=data.mode, **moves), entered=data, y=restart.y, xi=xi)
+
+
+def _hit(problem: StartProblem, restart: Restart) -> Iterator[int]:
+    """The elements of two branches that take part in an impulse by which more than positions jump.
+
+    Nothing that is conserved moves a position. One that leaps past an open element asks nothing of it; closed, this would be in
+    the way of what leads there.
+    """
+    data, model, xi = restart.data, problem.core.model, restart.y[len(restart.data.states) :]
+    limits = LeftLimits(data, problem.z, xi, Uncertainty.at(problem.state.t, model.S @ xi))
+    of_others = data.constraints[:, : model.n][:, ~problem.program.unknowns.positions].any(axis=1)
+    J1 = data.impulse @ np.where(of_others, limits.sudden, 0.0)
+    return transmitting(model, replace(restart, J1=J1))
 
 
 def _demanding(problem: StartProblem) -> set[int]:
