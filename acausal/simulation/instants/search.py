@@ -123,7 +123,8 @@ class Search:
 
         The solution at the levels before may have released them, and what drags them dropped to just the level with which they
         slide; or others that came to rest beside them hold them; or they came to rest in this instant, and are dragged with just
-        that level. Nothing else changes where they rest, but that no rounding moves them any more. Forced ones stay.
+        that level. Nothing else changes where they rest, but that no rounding moves them any more. Forced ones stay. Where they
+        cannot rest all together, as those cannot whose shares would be beyond their levels, as many rest as can one by one.
         """
         still = [
             k
@@ -133,10 +134,14 @@ class Search:
         ]  # fmt: skip
         # Where shares are open, those of what holds more need not hold with all others: at rest these have one force.
         uneven = [k for k in still if not self._model.elements[k].monotone]
-        for some in (still, uneven):
-            held = self._at_rest(trial, chosen, some) if some else chosen
+        for some in filter(None, (still, uneven)):
+            held = self._at_rest(trial, chosen, some)
             if not any(held.mode[k] in SLIDING for k in some):
                 return held
+        # Nor need all of them be free to take less than they can: one that rests keeps the others where they are.
+        for k in still:
+            held = trial.examine(tuple(STICK if j == k else b for j, b in enumerate(chosen.mode)))
+            chosen = held if held.consistent else chosen
         return chosen
 
     def _at_rest(self, trial: _Trial, chosen: Verdict, which: Collection[int]) -> Verdict:
