@@ -124,7 +124,7 @@ def flow_of_sources(S: Any) -> AffineFlow:
     left = csc_array((np.ones(nt), (i.astype(int), np.arange(nt))), shape=(S.shape[0], nt))
     right = csr_array((values, (np.arange(nt), j.astype(int))), shape=(nt, S.shape[0]))
     starts = np.cumsum([0, *(part.shape[1] for part in parts[:-1])])
-    return AffineFlow(Parts(_basis(order), left, right, starts, np.inf, [], []), 0)
+    return AffineFlow(Parts(_basis(order), left, right, starts, np.inf, [], [], 0.0), 0)
 
 
 class _Assembler:
@@ -139,6 +139,7 @@ class _Assembler:
         self.members = [member for block in self.sources for member in block.members]
         self.driven = [Ay[:nx, nx + member.states] @ member.P for member in self.members]
         self.particular = [np.zeros((nx, len(member.N)), complex) for member in self.members]
+        self.shortest = 0.0
 
     def add_sources(self) -> None:
         """The exosystem states themselves, and the quasi-steady response of the physical states to them."""
@@ -186,6 +187,7 @@ class _Assembler:
                 for i in np.flatnonzero(joined & beta.any(1)):
                     self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
                 beta[joined], delta[joined] = 0.0, 1.0
+            self._split(member, np.abs(delta[beta.any(1)]))
             x = _sylvester_column_by_column(lambda columns, d=delta: (columns.T / d).T, member.N, beta)
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
@@ -203,15 +205,23 @@ class _Assembler:
             delta = group.N + (
                 (group.centre - member.centre) + (group.centre_low - member.centre_low)
             ) * np.eye(m)
-            if np.abs(np.linalg.eigvals(delta)).min() * self.T0 < join_distance(member.length):
+            distance = np.abs(np.linalg.eigvals(delta)).min()
+            if distance * self.T0 < join_distance(member.length):
                 beta = product(group.U, drive)
                 if beta.any():
                     self._add_joined(member, left, delta, beta)
                 continue
-            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, group.U @ drive)
+            beta = group.U @ drive
+            self._split(member, distance[None] if beta.any() else np.zeros(0))
+            x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
         self._add_series(group.centre, group.centre_low, left, group.N, [right])
+
+    def _split(self, member: Member, distances: np.ndarray) -> None:
+        """Note that modes are split off from a source at these distances of their exponents."""
+        if len(distances):
+            self.shortest = max(self.shortest, join_distance(member.length) / float(distances.min()))
 
     def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
         """Forced response of modes that are close to the exponent of the source.
@@ -319,7 +329,7 @@ def join_distance(m: int) -> float:
     """Distance of exponents, times T0, below which a source of chain length `m` is not split off.
 
     The particular solution exceeds the forced response over T0 by ``m! / distance^m``, which is
-    the factor by which rounding grows.
+    the factor by which rounding grows; over shorter times it grows by more, see `AffineFlow.shortest`.
     """
     distance = JOIN
     while float(np.prod(np.arange(1, m + 1) / distance)) > 1.0 / JOIN:
@@ -357,4 +367,5 @@ def _pack(work: _Assembler) -> Parts:
         reach,
         limited,
         series,
+        work.shortest,
     )

@@ -305,14 +305,18 @@ class AffineFlow:
         The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``, and of the `series`.
     function : (nt,) array
     series : list of PowerSeries
+    shortest : float
+        Length of a segment below which another flow, of a shorter time unit, loses fewer digits.
     """
 
+    # Files of before have flows without these.
     series: list[PowerSeries] = []  # noqa: RUF012
+    shortest = 0.0
 
     def __init__(self, parts: Parts, nx: int) -> None:
         self.ny, self.nx = parts.left.shape[0], nx
         self.basis = parts.basis
-        self.reach = parts.reach
+        self.reach, self.shortest = parts.reach, parts.shortest
         self.left, self.right = parts.left, parts.right
         self._starts, self.series = parts.starts, parts.series
         self._single = len(parts.starts) == parts.left.shape[1]

@@ -26,6 +26,8 @@ class Parts:
         Basis functions that belong to a truncated series, exact over `reach`.
     series : list of PowerSeries
         Terms beside the products.
+    shortest : float
+        Time from which on parts of sources and modes that were split apart do not all but cancel.
     """
 
     basis: Any
@@ -35,6 +37,7 @@ class Parts:
     reach: float
     limited: list[tuple[float, np.ndarray, bool]]
     series: list[PowerSeries]
+    shortest: float
 
 
 def independent(

@@ -13,7 +13,16 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
+from ..dynamics.closed_form import (
+    CHUNK,
+    INTEGRAL,
+    AffineFlow,
+    Basis,
+    Trajectory,
+    integrate_forms,
+    many_periods,
+    present,
+)
 from ..dynamics.gram import gram
 from ..dynamics.point_frame import PointFrame
 from ..dynamics.quadrature import Course, integrate, rough, turns_often
@@ -69,7 +78,7 @@ class Segment:
 
 
 class SegmentGroup:
-    """Segments in one analysed mode with one set of numbers."""
+    """Segments in one analysed mode with one set of numbers, and with one flow where they have closed forms."""
 
     def __init__(self, data: ReadMode, members: list[int], segments: list[Segment]) -> None:
         self.data, self.members = data, np.array(members)
@@ -227,10 +236,11 @@ class Segments:
         self.start = np.array([s.start for s in segments])
         self.end = np.array([s.end for s in segments])
         self.length = self.end - self.start
-        by_data: dict[ReadMode, list[int]] = {}
+        alike: dict[tuple[ReadMode, AffineFlow | None], list[int]] = {}
         for k, s in enumerate(segments):
-            by_data.setdefault(s.data, []).append(k)
-        self.groups = [SegmentGroup(data, members, segments) for data, members in by_data.items()]
+            flow = s.trajectory.flow if isinstance(s.trajectory, Trajectory) else None
+            alike.setdefault((s.data, flow), []).append(k)
+        self.groups = [SegmentGroup(data, members, segments) for (data, _), members in alike.items()]
         self.group_of = np.empty(len(segments), np.int64)
         self.place = np.empty(len(segments), np.int64)
         for g, group in enumerate(self.groups):

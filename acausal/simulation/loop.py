@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.closed_form import Trajectory
+from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.scan import FlowWatch
 from ..errors import Location
@@ -70,6 +70,8 @@ from .watch import can_trigger, orientations
 
 TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
+CLOSER = 2.0
+"""Part of the time of a crossing within which another flow of the same motion has to cross too."""
 MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
@@ -594,8 +596,14 @@ class ClosedForm:
         found = None if state.shift is None else run.known.shift
         moved = None if found is None else run.data.chosen(found)
         # What steps missed lies in the point from which the closed form begins; what rounding leaves open follows it.
-        self._moved, shift = (moved, None) if run.numerical else (None, moved)
-        self._trajectory = self._tables.flow.start(run.y, shift)
+        self._moved, self._shift = (moved, None) if run.numerical else (None, moved)
+        self._flows, self._y = run.tables.flows, run.y
+
+    @cached_property
+    def _trajectory(self) -> Trajectory:
+        """That of a segment of the usual length, before another is taken."""
+        assert self._flows is not None
+        return self._flows.usual.start(self._y, self._shift)
 
     def dense(self) -> tuple[ModeData, Trajectory]:
         """The mode, and its trajectory."""
@@ -603,20 +611,40 @@ class ClosedForm:
 
     def advance(self, length: float) -> tuple[float, int | None]:
         """The first crossing within some seconds, if there is one."""
+        found = self._first(length, length)
+        if found is None:
+            return length, None
+        watch, h, k = found
+        flows, coarse = self._flows, self._trajectory
+        if flows is not None and flows.within(h) is not coarse.flow:
+            # So short a segment is followed by what loses fewer digits in it.
+            closer = self._first(min(length, CLOSER * h), h)
+            if closer is None:
+                self._trajectory = coarse
+            else:
+                watch, h, k = closer
+        return self._reached(watch, h, k)
+
+    def _first(self, length: float, over: float) -> tuple[FlowWatch, float, int] | None:
+        """The first crossing within some seconds along what suits a segment ``over`` so many, with what was watched."""
+        run, flows = self._run, self._flows
+        assert flows is not None
+        self._trajectory = trajectory = flows.within(over).start(self._y, self._shift)
         if not len(self._tables.forms):
-            return length, None
-        watch = self.guards()
+            return None
+        watch, error = self.guards(trajectory.flow), run.state.error
         if not watch.which:
-            return length, None
-        trajectory, state = self._trajectory, self._run.state
+            return None
 
         def known() -> np.ndarray | float:
-            return watch.known(None if state.error is None else state.error[self._data.states], self._moved)
+            return watch.known(None if error is None else error[self._data.states], self._moved)
 
-        hit = watch.first(trajectory, length, state.t, known)
-        if hit is None:
-            return length, None
-        h, k = hit
+        hit = watch.first(trajectory, length, run.state.t, known)
+        return None if hit is None else (watch, *hit)
+
+    def _reached(self, watch: FlowWatch, h: float, k: int) -> tuple[float, int]:
+        """Time and form of a crossing, with how late it may be."""
+        trajectory, state = self._trajectory, self._run.state
         form, self._late = watch.which[k], watch.lateness(trajectory, h, k)
         # What left zero reacts there again, but for flights that rounding hides.
         doubtful = not watch.armed[k] or not 0.0 < self._late <= HALF * h
@@ -634,21 +662,19 @@ class ClosedForm:
         self._crossing = form
         return h, form
 
-    def guards(self) -> FlowWatch:
+    def guards(self, flow: AffineFlow) -> FlowWatch:
         """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
         run, tables = self._run, self._tables
         state, signs, which = run.state, run.signs(), run.discrete.state_relations
         values = state.R[which].tolist() if len(which) else []
-        key = tuple(signs), tuple(values), state.forced, state.disabled
+        key = flow, tuple(signs), tuple(values), state.forced, state.disabled
         found = tables.watches.get(key)
         if found is None:
             orientation = orientations(tables.count, run.program.unknowns.relation_operators, values)
             armed = np.array(signs) * orientation > 0
             triggers = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
             coefficients = tables.signs.coefficients
-            found = FlowWatch(
-                tables.flow, coefficients, tables.data, tables.forms, orientation, armed, triggers
-            )
+            found = FlowWatch(flow, coefficients, tables.data, tables.forms, orientation, armed, triggers)
             tables.keep(tables.watches, key, found)
         return found
 

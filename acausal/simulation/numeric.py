@@ -117,9 +117,9 @@ class NumericCore:
         # Relations of sparse rows are told by the motion.
         return ModeTables(self.model, data, self.relations if self.system is None else None, self._flow)
 
-    def _flow(self, data: ModeData) -> AffineFlow:
+    def _flow(self, data: ModeData, unit: float) -> AffineFlow:
         closed = affine_flow if self._shared is None else self._shared.flow
-        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit))
+        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit, unit))
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""

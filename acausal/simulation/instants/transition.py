@@ -21,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ...dynamics.closed_form import AffineFlow
+from ...dynamics.flows import Flows
 from ...dynamics.noise import CERTAIN, Uncertainty, shifted
 from ...dynamics.scan import FlowWatch
 from ...dynamics.surfaces import lexicographic
@@ -502,6 +503,8 @@ class ModeTables:
         Their elements, branches and names (element, branch, number).
     conditions : list
         Elements whose branch relations select, with the table of these and the selection.
+    flows : Flows
+        Closed forms of the motion; None where there are none.
     contacts : dict
         Responses to impulses in contacts that touch.
     watches, situations, variables : dict
@@ -513,9 +516,10 @@ class ModeTables:
         model: AffineModel,
         data: ModeData,
         relations: Rows | None = None,
-        flow: Callable[[ModeData], AffineFlow] | None = None,
+        flow: Callable[[ModeData, float], AffineFlow] | None = None,
     ) -> None:
-        self.data, self._model, self._relations, self._flow = data, model, relations, flow
+        self.data, self._model, self._relations = data, model, relations
+        self.flows = None if flow is None else Flows(partial(flow, data))
         self.count = len(data.Gy)
         self.origin = []
         position: dict[int, int] = {}
@@ -570,11 +574,11 @@ class ModeTables:
             cache.clear()
         cache[key] = value
 
-    @cached_property
+    @property
     def flow(self) -> AffineFlow:
-        """Closed form of the motion."""
-        assert self._flow is not None
-        return self._flow(self.data)
+        """Closed form of the motion over the usual lengths."""
+        assert self.flows is not None
+        return self.flows.usual
 
     @cached_property
     def _over_z(self) -> np.ndarray:

@@ -220,13 +220,22 @@ def _beside_curves(problem: StartProblem, found: Completion) -> np.ndarray:
 
 
 def _exact(problem: StartProblem, conditions: Conditions, found: Completion, z: np.ndarray) -> np.ndarray:
-    """The point, with prescribed values that hold to rounding bit by bit."""
+    """The point, with prescribed values that hold to rounding bit by bit.
+
+    What is rounding at the scale of an unknown may be all that another condition asks for, as that scale may be far beyond it.
+    """
     met = (conditions.unknown >= 0) & ~found.missed
     at = np.unique(conditions.unknown[met])
     begin, scale = problem.z[at], problem.core.model.scale[at]
     near = np.abs(begin - z[at]) <= AGREES * (scale + np.abs(z[at]))
     exact = z.copy()
     exact[at[near]] = begin[near]
+    _, Z, X, constant = conditions.stacked
+    size = MISSED * (abs(Z) @ np.abs(z) + abs(X) @ np.abs(problem.xi) + np.abs(constant))
+    held, holds = (np.abs(Z @ point + X @ problem.xi + constant) <= size for point in (z, exact))
+    spoiled = held & ~holds & (conditions.rank < Rank.GIVEN)
+    back = np.asarray(abs(Z[spoiled]).sum(axis=0)).ravel() > 0.0
+    exact[back] = z[back]
     return exact
 
 
