@@ -35,8 +35,8 @@ class Flows:
         return self._make(math.inf)
 
     def within(self, length: float) -> AffineFlow:
-        """That for a segment of some seconds."""
-        if length >= self.usual.shortest or not length > 0.0:
+        """That for a segment of some seconds, shorter than suits the usual one."""
+        if not length > 0.0:
             return self.usual
         unit = 2.0 ** (POWERS * math.floor(math.log2(length) / POWERS))
         found = self._short.get(unit)

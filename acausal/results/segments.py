@@ -13,16 +13,7 @@ from typing import TypeVar, overload
 
 import numpy as np
 
-from ..dynamics.closed_form import (
-    CHUNK,
-    INTEGRAL,
-    AffineFlow,
-    Basis,
-    Trajectory,
-    integrate_forms,
-    many_periods,
-    present,
-)
+from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
 from ..dynamics.gram import gram
 from ..dynamics.point_frame import PointFrame
 from ..dynamics.quadrature import Course, integrate, rough, turns_often
@@ -236,7 +227,7 @@ class Segments:
         self.start = np.array([s.start for s in segments])
         self.end = np.array([s.end for s in segments])
         self.length = self.end - self.start
-        alike: dict[tuple[ReadMode, AffineFlow | None], list[int]] = {}
+        alike: dict[tuple[ReadMode, object], list[int]] = {}
         for k, s in enumerate(segments):
             flow = s.trajectory.flow if isinstance(s.trajectory, Trajectory) else None
             alike.setdefault((s.data, flow), []).append(k)

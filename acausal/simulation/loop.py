@@ -615,8 +615,8 @@ class ClosedForm:
         if found is None:
             return length, None
         watch, h, k = found
-        flows, coarse = self._flows, self._trajectory
-        if flows is not None and flows.within(h) is not coarse.flow:
+        coarse = self._trajectory
+        if self._suited(h) is not coarse.flow:
             # So short a segment is followed by what loses fewer digits in it.
             closer = self._first(min(length, CLOSER * h), h)
             if closer is None:
@@ -627,12 +627,11 @@ class ClosedForm:
 
     def _first(self, length: float, over: float) -> tuple[FlowWatch, float, int] | None:
         """The first crossing within some seconds along what suits a segment ``over`` so many, with what was watched."""
-        run, flows = self._run, self._flows
-        assert flows is not None
-        self._trajectory = trajectory = flows.within(over).start(self._y, self._shift)
+        run = self._run
+        self._trajectory = trajectory = self._suited(over).start(self._y, self._shift)
         if not len(self._tables.forms):
             return None
-        watch, error = self.guards(trajectory.flow), run.state.error
+        watch, error = self.guards(), run.state.error
         if not watch.which:
             return None
 
@@ -641,6 +640,12 @@ class ClosedForm:
 
         hit = watch.first(trajectory, length, run.state.t, known)
         return None if hit is None else (watch, *hit)
+
+    def _suited(self, length: float) -> AffineFlow:
+        """The flow that suits a segment of some seconds."""
+        assert self._flows is not None
+        usual = self._flows.usual
+        return usual if length >= usual.shortest else self._flows.within(length)
 
     def _reached(self, watch: FlowWatch, h: float, k: int) -> tuple[float, int]:
         """Time and form of a crossing, with how late it may be."""
@@ -662,11 +667,12 @@ class ClosedForm:
         self._crossing = form
         return h, form
 
-    def guards(self, flow: AffineFlow) -> FlowWatch:
+    def guards(self) -> FlowWatch:
         """What to watch with the signs of the forms and the values of the relations, from the cache if possible."""
         run, tables = self._run, self._tables
         state, signs, which = run.state, run.signs(), run.discrete.state_relations
         values = state.R[which].tolist() if len(which) else []
+        flow = self._trajectory.flow
         key = flow, tuple(signs), tuple(values), state.forced, state.disabled
         found = tables.watches.get(key)
         if found is None:

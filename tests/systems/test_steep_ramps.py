@@ -10,7 +10,18 @@ import mpmath as mp
 import pytest
 
 from acausal import (
-    Component, Eq, Result, Start, Structural, Variable, connect, der, if_else, initially, simulate, time,
+    Component,
+    Eq,
+    Result,
+    Start,
+    Structural,
+    Variable,
+    connect,
+    der,
+    if_else,
+    initially,
+    simulate,
+    time,
 )  # fmt: skip
 from acausal.components.electrical import (
     Capacitor,
