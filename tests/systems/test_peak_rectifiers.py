@@ -1,5 +1,6 @@
 """Sines behind small losses at capacitors, integrated: right to the tolerance, or refused with the way out."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -67,11 +68,14 @@ def test_a_source_that_exceeds_a_capacitor_by_rounding_does_not_turn_on_a_diode(
 
 
 def test_a_turn_off_near_a_zero_of_the_source_is_as_late_as_time_rounds() -> None:
-    """At 0.03 V a sine of 10 V rounds by what the last digits of the time move it: 4 nA behind a microohm."""
-    off, end = left_at(1e-6, 10.0), 0.017
-    result = rectified(1e-6, 1e-6, 10.0, "implicit", end)
+    """At 0.03 V a sine of 10 V rounds by what the last digits of the time move it: 4 nA behind a microohm.
+
+    Eight last places of the time count as zero along a segment; the resistance turns what they are of the source into a current.
+    """
+    off, end, Ron, R = left_at(1e-6, 10.0), 0.017, 1e-6, 10.0
+    result = rectified(Ron, 1e-6, R, "implicit", end)
     assert len(result.events) == 2
-    assert result.events[1].t == pytest.approx(off, abs=1e-10)
+    assert result.events[1].t == pytest.approx(off, abs=8.0 * math.ulp(off) * R / Ron)
     expected = V * np.sin(W * off) * np.exp(-(0.01 - off) / 1e-5)
     assert result["c.v"].at(0.01) == pytest.approx(expected, rel=1e-3)
 
