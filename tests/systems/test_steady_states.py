@@ -29,6 +29,7 @@ from acausal import (
 from acausal.components import electrical as el
 from acausal.components import rotational
 from acausal.components.electromechanical import RotationalEMF
+from acausal.components.translational import Mass, Rod
 from tests.systems.circuits import circuit
 from tests.systems.test_origins_of_starts import Filter
 from tests.systems.test_starts import Pendulum, state, turned
@@ -334,6 +335,29 @@ def test_the_table_of_starts_says_where_the_nearest_point_was_taken() -> None:
     assert given.reason("x") == "nearest to its given start, which others contradict"
     one = simulate(Ring(x=0.6), 0.1).initial
     assert (one.reason("x"), one.reason("y")) == ("given start", "follows from the equations")
+
+
+class Pair(Component):
+    """Two masses on a rod of 1 m."""
+
+    def build(self) -> None:
+        self.a, self.rod, self.b = Mass(m=1.0, v=2.0), Rod(L=1.0), Mass(m=5.0, v=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.a.flange_b, self.rod.flange_a)
+        yield connect(self.rod.flange_b, self.b.flange_a)
+
+
+def test_the_table_of_starts_says_where_default_positions_meet_halfway() -> None:
+    with pytest.warns(UserWarning, match="given starts contradict the model"):
+        initial = simulate(Pair(), 0.1).initial
+    assert (initial["a.s"], initial["b.s"]) == pytest.approx((-0.5, 0.5), rel=1e-12)
+    for path in ("a.s", "b.s"):
+        assert initial.reason(path) == "nearest to its default start, which others contradict"
+    # Speeds are left limits, from which they jump.
+    assert initial.reason("a.v") == initial.reason("b.v") == "follows from the equations"
+    one = simulate(Pair(), 0.1, initial={"a.s": 3.0, "a.v": 0.0, "b.v": 0.0}).initial
+    assert (one["b.s"], one.reason("b.s")) == (pytest.approx(4.0, rel=1e-12), "follows from the equations")
 
 
 @pytest.mark.sweep(every=4)

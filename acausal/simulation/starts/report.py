@@ -28,7 +28,7 @@ def reporter(problem: StartProblem, q: np.ndarray, completed: Completed | None) 
         return _of_states(problem, q)
     program, core, starts = problem.program, problem.core, problem.starts
     items = completed.conditions.items if completed else []
-    found = completed.found if completed else None
+    found, left = (completed.found, completed.left) if completed else (None, None)
     unknowns, flat = program.unknowns, program.flat
     of_integrals = {}
     for x in np.flatnonzero(core.reduced.differentiated | starts.fixed | starts.given).tolist():
@@ -39,7 +39,7 @@ def reporter(problem: StartProblem, q: np.ndarray, completed: Completed | None) 
     branches = {
         elements[k].path: (elements[k].branches[b].name, "initial mode") for k, b in starts.branches.items()
     }
-    return partial(_reasons, items, found, flat, unknowns.listed, of_integrals, branches)
+    return partial(_reasons, items, found, left, flat, unknowns.listed, of_integrals, branches)
 
 
 def kind_of_integral(target: tuple[Any, ...], starts: Starts, q: np.ndarray, x: int) -> str:
@@ -53,6 +53,7 @@ def kind_of_integral(target: tuple[Any, ...], starts: Starts, q: np.ndarray, x: 
 def _reasons(
     items: list[Condition],
     found: Completion | None,
+    left: np.ndarray | None,
     flat: FlatModel,
     listed: dict[int, int],
     of_integrals: dict[str, str],
@@ -61,11 +62,11 @@ def _reasons(
     """By path, the branch (else "") and the reason."""
     reasons: dict[int, str] = {}
     guesses: set[int] = set()
-    if found is not None:
+    if found is not None and left is not None:
         missed, system = found.missed, found.system
         order = np.lexsort((np.arange(len(system.rank)), system.rank))
         others = _own_values(items, found, order, missed, reasons)
-        _compromises(items, found, missed, reasons)
+        _compromises(items, found, left, reasons)
         _attribute(items, found, others, list(listed), reasons)
         meets = ~missed & ~found.determined
         meets &= np.isin(np.arange(len(items)), system.which)
@@ -103,15 +104,18 @@ def _own_values(
 
 
 def _compromises(
-    items: list[Condition], found: Completion, missed: np.ndarray, reasons: dict[int, str]
+    items: list[Condition], found: Completion, left: np.ndarray, reasons: dict[int, str]
 ) -> None:
-    """Tell the starts that hold no more than nearly, as others of their rank contradict them under nonlinear constraints."""
-    if not (found.system.which < 0).any():
-        return  # Starts that contradict each other are left limits.
-    for k in np.flatnonzero(missed & found.room).tolist():
+    """Tell the starts that hold no more than nearly, as others of their rank contradict them.
+
+    Without nonlinear constraints those of unknowns that are ``left`` at their starts are none: a jump moves them from there.
+    """
+    curved = bool((found.system.which < 0).any())
+    for k in np.flatnonzero(found.missed & found.room).tolist():
         c = items[k]
         if (
             c.unknown >= 0
+            and (curved or not left[c.unknown])
             and c.rank in (Rank.GIVEN, Rank.PREFERRED, Rank.DEFAULT)
             and c.unknown not in reasons
         ):
