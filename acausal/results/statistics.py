@@ -30,7 +30,8 @@ class Statistics:
     flattenings, presolves, symbolic_analyses : int
         Work on the program since it was made, this run included.
     mode_analyses : int
-        Modes analysed with numbers during this run; those known from earlier runs do not count.
+        Modes analysed with numbers during this run; those known from earlier runs do not count. A mode with nonlinear
+        equations counts once for its structure, and once for each point at which an instant looks at it with their slopes.
     searches, hints, candidates : int
         Choices of the next mode, how many of them were known from a like instant before, and the modes that were
         examined for the others.

@@ -55,18 +55,22 @@ class NumericCore:
         readout: Readout,
         system: Callable[[NumericCore], Any] | None = None,
         shared: AnalysedModes | None = None,
+        counts: NumericCore | None = None,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed, self.seconds = 0, 0.0
+        """Analyses of modes, and the time they took; those with tangents count for the core without."""
         self._make_numbers, self._make_system = make, system
-        self._shared = shared
+        self._shared, self._counts = shared, counts or self
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
 
     def linearised(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
         """The same numbers with tangents in the place of nonlinear rows."""
-        return NumericCore(self.reduced, self.values, self.exosystem, make, self.unit, self.readout)
+        return NumericCore(
+            self.reduced, self.values, self.exosystem, make, self.unit, self.readout, counts=self._counts
+        )
 
     @cached_property
     def _numbers(self) -> tuple[Rows, AffineModel]:
@@ -154,8 +158,8 @@ class NumericCore:
         else:
             found, new = self._shared.mode(self.model, self._contents, mode)
         if new:
-            self.analysed += 1
-            self.seconds += perf_counter() - begin
+            self._counts.analysed += 1
+            self._counts.seconds += perf_counter() - begin
         return found
 
     def _give_back(self, found: Analysis) -> None:

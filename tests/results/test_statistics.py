@@ -12,6 +12,9 @@ import pytest
 
 from acausal import Component, Eq, Result, Statement, Variable, compile_model, der, exp, if_else, simulate
 from acausal.dynamics.work import STAGES, Work
+from acausal.reduction.affine import AffineModel, Mode, ModeData
+from acausal.reduction.index_reduction import reduce_mode
+from acausal.simulation import analysed_modes
 from tests.results.models import Buck
 
 
@@ -58,6 +61,21 @@ def test_an_exact_run_takes_no_steps() -> None:
     assert stats.newton_iterations == 0
     assert stats.history.shape == (0, 2)
     assert stats.mode_analyses >= 2
+
+
+def test_analyses_with_the_slopes_of_nonlinear_equations_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Mode] = []
+
+    def counted(model: AffineModel, mode: Mode) -> ModeData:
+        made.append(mode)
+        return reduce_mode(model, mode)
+
+    monkeypatch.setattr(analysed_modes, "reduce_mode", counted)
+    stats = simulate(Falling(), 2.0).stats
+    # Two instants, each with slopes of its own.
+    assert len(made) > 2
+    # And once for the structure of the only mode.
+    assert stats.mode_analyses == len(made) + 1
 
 
 @pytest.mark.parametrize("model", [Falling, Buck])
