@@ -69,7 +69,7 @@ def forgotten_ports(flat: FlatModel, variables: Iterable[int]) -> list[str]:
 
 
 def with_open_ports(error: AcausalError, flat: FlatModel) -> AcausalError:
-    """Return an error whose hint ends with the unconnected ports of the components that it concerns."""
+    """Return an error whose hint ends with the unconnected ports of the components that it concerns, and with those of the model."""
     paths = [*(place.path for place in error.where), *error.about]
 
     def concerns(path: str) -> bool:
@@ -79,10 +79,20 @@ def with_open_ports(error: AcausalError, flat: FlatModel) -> AcausalError:
     found = [f"`{name}` of `{path}`" for path, name in ends if path and concerns(path)]
     if found:
         error.advise(not_connected(found))
+    concerned = {path.partition(".")[0] for path in error.about}
+    own = [f"`{name}`" for name in flat.root.ports if name in concerned]
+    if own:
+        error.advise(
+            f"{_listed(own)} of the model itself {'are' if len(own) > 1 else 'is'} open, so that anything may pass: make the"
+            " model a part of another one, in which nothing passes a port that is not connected"
+        )
     return error
 
 
 def not_connected(names: Sequence[str]) -> str:
     """Return the sentence that ports, such as "`p` of `ground`", are not connected."""
-    named = listed(names, MOST_NAMED)
-    return f"{f'ports {named} are' if len(names) > 1 else f'port {named} is'} not connected to anything"
+    return f"{_listed(names)} {'are' if len(names) > 1 else 'is'} not connected to anything"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"port{'s' * (len(names) > 1)} {listed(names, MOST_NAMED)}"

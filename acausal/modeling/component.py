@@ -12,7 +12,7 @@ from .evaluation import given, number_of
 from .expressions import Expr, Symbol, walk
 from .fields import MISSING, Field, Parameter, Start, Structural, Variable, active
 from .number_checks import is_finite, is_number, shown
-from .ports import Port, PortRef
+from .ports import Port, PortRef, without_value
 from .statements import Statement
 from .typed_fields import Discrete, Input, Output
 
@@ -264,7 +264,8 @@ class Component:
         known = [*self._fields, *self._ports, *own.get("_parts", ())]
         if name.startswith("_"):
             raise AttributeError(f"{type(self).__name__} has no `{name}`")
-        raise UnknownNameError(f"{type(self).__name__} has no `{name}`", hint=nearest(name, known))
+        hint = without_value(type(self), name) or nearest(name, known)
+        raise UnknownNameError(f"{type(self).__name__} has no `{name}`", hint=hint)
 
     # -- copies ------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from contextlib import suppress
 from typing import Any, Self, overload
 
 from ..errors import DeclarationError, UnknownNameError, nearest
@@ -86,3 +88,21 @@ class PortRef:
 
     def __setstate__(self, state: Any) -> None:
         self.owner, self.port, self.name = state
+
+
+def without_value(cls: type, name: str) -> str:
+    """Return a hint if a class only annotates a port or a field, as in ``a: Pin``, which makes none; "" else."""
+    for base in cls.__mro__:
+        written = vars(base).get("__annotations__", {}).get(name)
+        if written is None:
+            continue
+        kind = written
+        if isinstance(written, str):
+            # What is not known here, such as a class within a function, may be anything.
+            with suppress(Exception):
+                kind = inspect.get_annotations(base, eval_str=True)[name]
+        if isinstance(kind, type) and issubclass(kind, (Port, Field)):
+            text = written if isinstance(written, str) else kind.__name__
+            return f"`{name}: {text}` has no value: write `{name}: {text} = {text}()`"
+        return ""
+    return ""

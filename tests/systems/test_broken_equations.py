@@ -13,17 +13,21 @@ from acausal import (
     Eq,
     ExpressionError,
     Parameter,
+    SingularModelError,
     StatementError,
     UnitError,
     UnknownNameError,
     Variable,
     connect,
+    simulate,
     time,
 )
 from acausal.components.electrical import (
     OnePort,
+    Pin,
     Resistor,
 )
+from acausal.components.rotational import Inertia
 
 from .refusals import Divider, Scalar, Statements, refused, run
 
@@ -241,3 +245,37 @@ def test_unknown_attributes() -> None:
         _ = Resistor(R=1.0).p.u
     with refused(DeclarationError, "Divider has no field `Load`", hint="`load`"):
         Divider().Load = 3.0
+
+
+def test_a_port_that_is_annotated_without_a_value() -> None:
+    class Held(Component):
+        p: Pin
+        n: Pin = Pin()
+        R: Parameter
+
+        def equations(self) -> Statements:
+            yield Eq(self.p.v, 0)
+
+    with refused(UnknownNameError, "Held has no `p`", hint="write `p: Pin = Pin()`"):
+        run(Held())
+    with refused(UnknownNameError, "Held has no `R`", hint="write `R: Parameter = Parameter()`"):
+        _ = Held().R
+    with refused(UnknownNameError, "Held has no `q`", hint="`n`"):
+        _ = Held().q
+
+
+def test_a_model_whose_own_ports_are_open() -> None:
+    class Free(Component):
+        def build(self) -> None:
+            self.inertia = Inertia(J=1.0, w=2.0)
+
+        def equations(self) -> Statements:
+            yield from ()
+
+    with refused(
+        SingularModelError,
+        "nothing determines `flange_a.tau`",
+        hint="ports `flange_a`, `flange_b` of the model itself are open",
+    ):
+        run(Inertia(J=1.0, w=2.0))
+    assert simulate(Free(), 1.0)["inertia.w"].final == 2.0
