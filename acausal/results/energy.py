@@ -17,7 +17,7 @@ from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from ..reduction.rounding import SUMMED
 from .power import Instances, generator_of, powers_of
-from .record import STARTS, Jump, MicroStep
+from .record import STARTS, TOGETHER, Jump, MicroStep
 from .recording import Recording
 from .segments import Segment, window
 
@@ -41,7 +41,10 @@ class Audit(tuple[Part, ...]):
     """Energies into the parts of a model, negative for what they gave.
 
     Whether a part stores what it takes, loses it, or both (a mass with friction), is known to its
-    equations alone; the energies themselves are exact for all.
+    equations alone. The energies themselves are exact, but for one thing: what each of several elements takes of impulses
+    that they lose energy by together. There shares are those of straight lines between both limits. Where these let an
+    element give energy which stores none, no share is determined, but the sum is: it stands in `lost`, and below the
+    printed table.
 
     Attributes
     ----------
@@ -98,6 +101,10 @@ class Audit(tuple[Part, ...]):
         if len(self) > MOST_SHOWN:
             lines.append(f"  and {len(self) - MOST_SHOWN} more")
         lines.append(f"  balance {self.balance:.3g} J, lost within instants {self.energy_lost:.6g} J")
+        together = [f"    {path}: {energy:.6g} J" for path, energy in self.lost.items() if TOGETHER in path]
+        if together:
+            lines.append("  of what these lost together only the sum is determined; the rows split it by straight lines:")
+            lines += together[:MOST_SHOWN]
         return "\n".join(lines)
 
 

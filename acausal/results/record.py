@@ -17,6 +17,8 @@ Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
 STARTS = "contradicting start values"
 """What loses the energy of connections between parts whose starts contradict each other."""
+TOGETHER = ", "
+"""Between the elements of which only the sum is known that they lost."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -42,6 +42,12 @@ def test_without_an_order_they_stand_together(tmp_path: Path) -> None:
         assert event.energy_lost == found.audit().energy_lost == pytest.approx(17.5, rel=1e-12)
         assert found.audit().lost == event.lost
         assert found.check().ok and not found.check().unchecked
+        # The rows split the sum all the same, so that they sum to zero; the table says that the split means nothing.
+        assert found.energy("first") < 0.0
+        assert found.energy("first") + found.energy("second") == pytest.approx(13.0, rel=1e-12)
+        table = str(found.audit())
+        assert "only the sum is determined" in table and "\n    first.closed, second.closed: 13 J" in table
+        assert "sum is determined" not in str(found.audit(t1=0.5))
 
 
 def test_straight_lines_split_what_they_leave_positive() -> None:

@@ -15,7 +15,7 @@ from ...reduction.core import Values
 from ...reduction.impacts import CONTACT, FREE, MEETS, lost_energy
 from ...reduction.parts import independent_parts
 from ...reduction.rounding import ROUNDING
-from ...results.record import STARTS, Jump
+from ...results.record import STARTS, TOGETHER, Jump
 from ..failures import UNSOLVED, ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
 from ..run import Run
@@ -192,7 +192,7 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
     made = [entry for entry in lost if entry[0] not in part]
     for entries in sharing.values():
         if any(energy < -MEETS * largest for _, energy in entries):
-            paths = ", ".join(dict.fromkeys(path for path, _ in entries))
+            paths = TOGETHER.join(dict.fromkeys(path for path, _ in entries))
             entries = [(paths, sum(energy for _, energy in entries))]
         made += entries
     return tuple(made)
