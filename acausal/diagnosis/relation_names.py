@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ..errors import ChatteringError, Location
 from ..flattening.flat_model import FlatModel
+from ..flattening.template import expressions_of
+from ..modeling.expressions import walk
 from ..simulation.failures import NoProgress, Sliding
 from ..simulation.standing import Standing
 
@@ -51,8 +53,26 @@ def sliding(flat: FlatModel, failure: Sliding) -> ChatteringError:
 def without_progress(now: Standing, failure: NoProgress) -> ChatteringError:
     """Return the error for the same event at the same time again and again."""
     what, place = ("a time event", None) if failure.hit is None else form_name(now, failure.hit)
+    hint, why = "give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)", ""
+    if failure.hit is not None and failure.hit >= len(now.data.Gy):
+        why = _made_of(now, now.relations[failure.hit - len(now.data.Gy)])
+        hint += (
+            "; a root whose argument comes to rest at zero, as that of an orifice, needs a law without a comparison that is"
+            " linear there: x/sqrt(sqrt(x**2 + small**2)) in place of sign(x)*sqrt(absolute(x))"
+        )
     return ChatteringError(
         f"at t = {now.state.t:.9g} {what} triggers again and again without progress",
         where=() if place is None else (place,),
-        hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
+        why=why,
+        hint=hint,
     )
+
+
+def _made_of(now: Standing, number: int) -> str:
+    """Return which equation compares, if a comparison is not written there but is that of a sign or an absolute value."""
+    rows, _ = now.reduced.relation_at(number)
+    node = rows.relation.node
+    for statement in now.flat.batches[rows.batch].template.residuals:
+        if any(n is node for e in expressions_of(statement) for n in walk(e)):
+            return "" if str(node) in statement.text else f"`{statement.text}` chooses by it"
+    return ""

@@ -25,14 +25,17 @@ from acausal import (
     SimulationError,
     Start,
     Variable,
+    absolute,
     assign,
     der,
     if_else,
+    no_event,
     not_,
     pre,
     reinit,
     require,
     sample,
+    sign,
     simulate,
     sqrt,
     time,
@@ -142,6 +145,29 @@ def test_relay_without_hysteresis_chatters_when_it_is_reached() -> None:
     with pytest.raises(ChatteringError) as info:
         run(Model())
     assert info.value.result["x"].at(0.25) == pytest.approx(0.5, rel=1e-12)
+
+
+def test_a_root_whose_argument_comes_to_rest_at_zero() -> None:
+    """From 1 it is (1 - t / 2)**2 until t = 2, and zero afterwards."""
+
+    class Model(Scalar):
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), -sign(self.x) * sqrt(no_event(absolute(self.x))))  # <-
+
+    class Smooth(Scalar):
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), -self.x / sqrt(sqrt(self.x**2 + 1e-10)))
+
+    with refused(
+        ChatteringError,
+        r"`x < 0` triggers again .*(\n.*)*because `Eq\(der\(x\), \(-sign\(x\)\)\*sqrt.* chooses by it",
+        hint="linear there: x/sqrt(sqrt(x**2 + small**2))",
+        path="Model",
+        at=test_a_root_whose_argument_comes_to_rest_at_zero,
+    ):
+        run(Model(x=0.16))
+    x = simulate(Smooth(x=1.0), 5.0)["x"]
+    assert (x.at(1.0), x.final) == (pytest.approx(0.25, abs=1e-5), pytest.approx(0.0, abs=1e-9))
 
 
 def test_micro_steps_that_cycle() -> None:
