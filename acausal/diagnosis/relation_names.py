@@ -53,7 +53,8 @@ def sliding(flat: FlatModel, failure: Sliding) -> ChatteringError:
 def without_progress(now: Standing, failure: NoProgress) -> ChatteringError:
     """Return the error for the same event at the same time again and again."""
     what, place = ("a time event", None) if failure.hit is None else form_name(now, failure.hit)
-    hint, why = "give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)", ""
+    hint = "give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)"
+    why = ""
     if failure.hit is not None and failure.hit >= len(now.data.Gy):
         why = _made_of(now, now.relations[failure.hit - len(now.data.Gy)])
         hint += (

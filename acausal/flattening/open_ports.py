@@ -69,7 +69,7 @@ def forgotten_ports(flat: FlatModel, variables: Iterable[int]) -> list[str]:
 
 
 def with_open_ports(error: AcausalError, flat: FlatModel) -> AcausalError:
-    """Return an error whose hint ends with the unconnected ports of the components that it concerns, and with those of the model."""
+    """Return an error whose hint ends with the unconnected ports of the components that it concerns, and of the model."""
     paths = [*(place.path for place in error.where), *error.about]
 
     def concerns(path: str) -> bool:

@@ -41,10 +41,9 @@ class Audit(tuple[Part, ...]):
     """Energies into the parts of a model, negative for what they gave.
 
     Whether a part stores what it takes, loses it, or both (a mass with friction), is known to its
-    equations alone. The energies themselves are exact, but for one thing: what each of several elements takes of impulses
-    that they lose energy by together. There shares are those of straight lines between both limits. Where these let an
-    element give energy which stores none, no share is determined, but the sum is: it stands in `lost`, and below the
-    printed table.
+    equations alone. The energies themselves are exact, but for the shares of elements that lose energy together within an
+    instant: these are those of straight lines between both limits. Where they let an element give energy which stores none,
+    no share is determined, but the sum is: it stands in `lost`, and below the printed table.
 
     Attributes
     ----------
@@ -103,7 +102,9 @@ class Audit(tuple[Part, ...]):
         lines.append(f"  balance {self.balance:.3g} J, lost within instants {self.energy_lost:.6g} J")
         together = [f"    {path}: {energy:.6g} J" for path, energy in self.lost.items() if TOGETHER in path]
         if together:
-            lines.append("  of what these lost together only the sum is determined; the rows split it by straight lines:")
+            lines.append(
+                "  of what these lost together only the sum is determined; the rows split it by straight lines:"
+            )
             lines += together[:MOST_SHOWN]
         return "\n".join(lines)
 

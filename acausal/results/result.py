@@ -247,13 +247,12 @@ class Result:
 
         Notes
         -----
-        The power of the ports is integrated along the closed form of every segment; an impulse
-        contributes the mean of both limits of the one factor times the impulse of the other,
-        which is exact for linear models. Elements that lose energy together share it in this way too, which may give one
-        of them less than nothing: then no share is determined, and `Audit.lost` has their sum. Where starts contradict each other, parts are joined at the
-        first instant as by an ideal switch: each takes what its own equations say, and connections
-        lose the rest. It is NaN for parts whose limits before that nothing determines: a nonlinear
-        storage, or a controlled source at such a connection.
+        The power of the ports is integrated along the closed form of every segment; an impulse contributes the mean of both
+        limits of the one factor times the impulse of the other, which is exact for linear models. Elements that lose energy
+        together share it in this way too. Where that gives one of them less than nothing, no share is determined, and
+        `Audit.lost` has the sum. Where starts contradict each other, parts are joined at the first instant as by an ideal
+        switch: each takes what its own equations say, and connections lose the rest. It is NaN for parts whose limits before
+        that nothing determines: a nonlinear storage, or a controlled source at such a connection.
         """
         return energy_into(self, self.names.component(path), t0, t1)
 
