@@ -222,9 +222,9 @@ class Integrated:
             return
         run, (h, self._motion) = self._run, found
         state = run.state
-        # As results read it: next to a singular point other iterations need not converge.
-        z, slopes, xi = self._parts(self._motion.sample(np.array([h]))[0])
         end = state.t + h
+        # As results read it: next to a singular point other iterations need not converge.
+        z, slopes, xi = self._parts(self._motion.sample(np.array([end - state.t]))[0])
         run.keep(*self.dense(), end)
         run.follow(Arrival(z, slopes, state.second, state.error, state.late, state.shift, xi=xi))
         run.reach(end)

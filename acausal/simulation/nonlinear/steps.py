@@ -306,8 +306,12 @@ class Steps:
         return self.length if count <= 1 else h + (self.length - h) / count
 
     def cut(self, h: float) -> None:
-        """End the segment at ``h``, and forget what lies after it."""
-        self.length = h
+        """End the segment at ``h``, and forget what lies after it.
+
+        A record keeps the times of the run at both ends, whose difference may be a rounding less than ``h``: what reads the end
+        looks there.
+        """
+        self.length = self.started + h - self.started
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
 
     def ends(self) -> np.ndarray:
