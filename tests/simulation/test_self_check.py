@@ -31,6 +31,7 @@ from acausal.compilation.lowering import apply
 from acausal.components.electrical import Capacitor, Diode, IdealDiode, PulseVoltage, Resistor, SineVoltage
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.closed_form import AffineFlow, Basis
+from acausal.dynamics.flows import Flows
 from acausal.dynamics.noise import FlowNoise
 from acausal.dynamics.scan import Watch
 from acausal.reduction.affine import SLIDING, Kind, Restart, Rows
@@ -205,7 +206,7 @@ def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch
         k = len(data.states)
         A = data.Ay.copy()
         A[:k] *= factor
-        tables.flow = affine_flow(A, k, self.model.T0)
+        tables.flows = Flows(lambda unit: affine_flow(A, k, min(self.model.T0, unit)))
         return tables
 
     monkeypatch.setattr(NumericCore, "_made", wrong)
