@@ -203,8 +203,7 @@ def test_a_flow_that_is_not_that_of_the_mode_is_found(factor: float, monkeypatch
 
     def wrong(self: NumericCore, data: Any) -> Any:
         tables = right(self, data)
-        k = len(data.states)
-        A = data.Ay.copy()
+        k, A = len(data.states), data.Ay.copy()
         A[:k] *= factor
         tables.flows = Flows(lambda unit: affine_flow(A, k, min(self.model.T0, unit)))
         return tables
