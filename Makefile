@@ -47,8 +47,8 @@ figures: $(VENV)/.installed-dev
 clean:
 	rm -rf $(VENV)
 
-# The environment is kept and updated only when pyproject.toml changes.
-$(VENV)/.installed: pyproject.toml
+# The environment is kept and updated only when pyproject.toml or a kernel changes, which is compiled then.
+$(VENV)/.installed: pyproject.toml $(wildcard acausal/kernels/*.py)
 	@test -n "$(PYTHON)" || { echo 'acausal needs Python 3.11 or newer: install it, or run make PYTHON=/path/to/python'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --editable .

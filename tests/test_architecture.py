@@ -38,9 +38,12 @@ ENGINE = Tree(ROOT)
 
 FOREIGN_STORES = {
     "acausal/api/outcome.py": 1,
+    "acausal/kernels/backend.py": 2,
+    "acausal/kernels/build.py": 2,
     "acausal/results/container.py": 2,
 }
-"""Stores of attributes to objects of classes of other modules: only to Python's own, an interrupt and an archive."""
+"""Stores of attributes to objects of classes of other modules: only to Python's own, an interrupt and an archive, and
+to those of tools that build the package."""
 
 TAKERS_OF_RUN = {
     "api": 7,

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
 
-BUILD = "import sys, setuptools.build_meta as backend; getattr(backend, sys.argv[1])(sys.argv[2])"
+BUILD = "import sys; sys.path.insert(0, 'acausal/kernels'); import backend; getattr(backend, sys.argv[1])(sys.argv[2])"
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 sys.path[:0] = sys.argv[1:]
@@ -79,7 +79,7 @@ def test_importing_the_package_loads_casadi_and_numpy_only() -> None:
 def copy_of_the_project(target: Path) -> Path:
     for name in ("acausal", "components"):
         copytree(ROOT / name, target / name, ignore=ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "MANIFEST.in"):
         copy(ROOT / name, target / name)
     return target
 
@@ -106,7 +106,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     sdist = build("build_sdist", copy_of_the_project(project), folder / "sdist")
     # The command line of tarfile is the same in all versions; the arguments of extractall are not.
     subprocess.run([sys.executable, "-m", "tarfile", "-e", str(sdist), str(folder)], check=True)
-    return build("build_wheel", folder / sdist.name.removesuffix(".tar.gz"), folder / "wheel")
+    source = folder / sdist.name.removesuffix(".tar.gz")
+    kernels = source / "acausal" / "kernels"
+    assert list(kernels.glob("compiled-*")) == [], "what is compiled is no source"
+    for compiled in (ROOT / "acausal" / "kernels").glob("compiled-*"):
+        copy(compiled, kernels)  # As the compiler makes it there, half a minute later.
+    return build("build_wheel", source, folder / "wheel")
+
+
+@pytest.mark.slow
+def test_a_wheel_with_compiled_kernels_is_for_one_platform(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        compiled = [name for name in archive.namelist() if name.startswith("acausal/kernels/compiled-")]
+    assert wheel.name.endswith("-any.whl") == (not compiled)
+    assert sorted(Path(name).suffix for name in compiled) in ([], [".sha256", ".so"], [".o", ".sha256"])
 
 
 @pytest.mark.slow

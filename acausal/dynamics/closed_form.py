@@ -13,27 +13,16 @@ from functools import cached_property
 import numpy as np
 
 from ..errors import warn
+from ..kernels.functions import LARGEST_EXPONENT, TURNS_EXACT, Functions
+from ..kernels.loading import Packed
 from ..reduction.double_double import SPLITTER, split
 from ..reduction.rounding import SUMMED, UNIT
 from ..values import frozen
 from .power_series import PowerSeries
 from .products import Parts, independent
 
-TURNS_EXACT = 4.0
-"""Angle in radians up to which a rounded product ``omega h`` is good enough."""
 TURN = 2.0 * math.pi / 16.0
 """Angle that resolves a turning function."""
-BERNSTEIN = np.array(
-    [
-        [1.0, 1.0, 0.5, 0.0, 0.0],
-        [0.0, 1.0, 2.0 / 3.0, 0.0, 0.0],
-        [0.0, 0.0, 0.5, 1.0, 1.0],
-        [0.0, 0.0, -2.0 / 3.0, -1.0, 0.0],
-    ]
-)
-"""From value and quarter slope (times the length) at both ends to the Bernstein coefficients of degree 4 of their cubic."""
-LARGEST_EXPONENT = 700.0
-"""A trajectory is continued anew where a function has grown by so much; those with zero coefficients stay finite."""
 FAST = 4.0
 """Time constants or radians of one panel above which the first panels are made shorter."""
 LAYERS = (2.0, 6.0, 16.0, 40.0)
@@ -104,10 +93,8 @@ class Basis:
         ``abs(sigma + i omega)``.
     time_unit : (size,)
         Time in which a function changes: a time constant, or 1/16 of a period; inf for a polynomial.
-    fourth : (size, size)
-        Matrix of the fourth derivative.
-    frame : (size, 4)
-        Values and slopes at ``h = 0`` in the first two columns, zeros.
+    frame : (size, 2)
+        Values and slopes at ``h = 0``.
     derivative : (size, size)
         ``d phi / dh = derivative @ phi``.
     """
@@ -128,9 +115,7 @@ class Basis:
         # Integers divide whatever their size: from 171 on factorials are no floats.
         self.inverse_factorial = np.array([1 / math.factorial(int(k)) for k in self.power])
         self.derivative = self._derivative_matrix(table.tolist())
-        second = self.derivative.dot(self.derivative)
-        self.fourth = second.dot(second)
-        self.frame = np.zeros((self.size, 4))
+        self.frame = np.zeros((self.size, 2))
         self.frame[:, 0] = self.power == 0
         self.frame[n + m :, 0] = 0.0
         self.frame[:, 1] = self.derivative.dot(self.frame[:, 0])
@@ -142,10 +127,33 @@ class Basis:
         self._omega_max = float(self.omega.max()) if m else 0.0
         self._omega_high, tail = split(self.omega)
         self._omega_tail = tail + self.omega_low
-        self._latest = self._cubics = math.nan, np.zeros(0)
+        self._latest = math.nan, np.zeros(0)
         # Where a function with a power has its largest magnitude.
         with np.errstate(divide="ignore", invalid="ignore"):
             self._peak = np.where(self.sigma < 0, self.power / -self.sigma, np.inf)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The functions as kernels read them."""
+        return Packed(self._functions())
+
+    def _functions(self) -> Functions:
+        table = [self.sigma, self.inverse_factorial, self._peak, self.speed, self.time_unit]
+        turning = [self.omega, self._omega_high, self._omega_tail]
+        coupled = self.derivative.copy()
+        coupled[np.diag_indices(self.size)] = 0.0
+        first = self.n_real + np.arange(self.n_turning)
+        coupled[first, first + self.n_turning] = coupled[first + self.n_turning, first] = 0.0
+        lower = np.where(coupled.any(1), coupled.argmax(1), -1)
+        return Functions(
+            np.array([self.n_real, self.n_turning]), np.array([self.fastest, self._omega_max]), np.array(table),
+            np.array(turning), self.power.astype(np.int64), lower,
+        )  # fmt: skip
+
+    @property
+    def functions(self) -> Functions:
+        """The same for kernels."""
+        return self.packed.record
 
     def growing(self) -> list[tuple[float, np.ndarray]]:
         """Return (time within which they stay in the range of doubles, their columns) for every growth rate."""
@@ -193,18 +201,6 @@ class Basis:
             phi[n : n + m] *= cos
             phi[n + m :] *= sin
         return phi
-
-    def cubics(self, length: float) -> np.ndarray:
-        """Bernstein coefficients (size, 5) of the cubics through both ends of ``[0, length]``; not to be written to."""
-        latest, found = self._cubics
-        if latest != length:
-            ends, quarter = self.frame.copy(), 0.25 * length
-            ends[:, 1] *= quarter
-            ends[:, 2] = phi = self.at(length)
-            ends[:, 3] = self.derivative.dot(phi) * quarter
-            found = ends.dot(BERNSTEIN)
-            self._cubics = length, found
-        return found
 
     def sample(self, hs: np.ndarray) -> np.ndarray:
         """Values at several times, shape (k, size)."""
@@ -260,15 +256,10 @@ class Basis:
         of_power = length ** (self.power + 1.0) * (self.inverse_factorial / (self.power + 1.0))
         return np.minimum(of_power, np.where(self.sigma < 0, times ** (self.power + 1.0), np.inf))
 
-    def magnitudes(self, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest magnitudes (size,) on ``[a, b]``; growing exponentials count as at the start."""
-        if not self._powers:
-            return np.exp(self._decay * b), np.exp(self._decay * a) if a else self.ones
-
-        def at(h: float | np.ndarray) -> np.ndarray:
-            return np.exp(self._decay * h) * (self.inverse_factorial * h**self.power)
-
-        return np.minimum(at(a), at(b)), at(np.clip(self._peak, a, b))
+    def magnitudes(self, h: float) -> np.ndarray:
+        """Magnitudes (size,) at a time; growing exponentials count as at the start."""
+        decayed = np.exp(self._decay * h)
+        return decayed * (self.inverse_factorial * h**self.power) if self._powers else decayed
 
     def slow(self, length: np.ndarray) -> np.ndarray:
         """Within which lengths (k,) nothing changes much: one panel will do."""

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..kernels.crossing import TOUCH, TWICE
 from ..reduction.affine import Restart
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Trajectory
@@ -22,10 +23,6 @@ from .power_series import PowerSeries
 
 LOCATED = 4.0
 """Units in the last place of time by which the location of an instant may be off."""
-TWICE = 2.0
-"""What counts as zero along a segment, in units of what does in the sign test at its begin."""
-TOUCH = 0.01
-"""Part of the rounding up to which a form below zero touches it and does not cross: the sign test sees more."""
 MISSED = 4.0
 """What integration may have missed of a form, in estimated errors."""
 ORDER = 5
@@ -181,6 +178,11 @@ class FlowNoise:
     error : float
         Error of the states at the start of a segment, relative to their magnitudes.
 
+    Attributes
+    ----------
+    moves, stays : arrays of int
+        Functions that the terms of the noise follow: of the part that moves, and of the one that stays.
+
     Notes
     -----
     An error of the start moves as the states do: what a fast function makes of it is gone when that has decayed. The small flow
@@ -206,7 +208,7 @@ class FlowNoise:
         for series in self._series:
             rest += series.series.derivative(series.over, slopes)
         more = [columns for series in flow.series for columns in series.functions]
-        self._moves, self._function = np.concatenate([moves, *more]), np.concatenate([flow.function, *more])
+        self.moves, self.stays = np.concatenate([moves, *more]), np.concatenate([flow.function, *more])
         self._size = np.abs(flow.right)
         self._over_y = np.concatenate([self._start, np.abs(rest), follows, self._size])
 
@@ -234,32 +236,11 @@ class FlowNoise:
     def rounding(self, trajectory: Trajectory, h: float) -> np.ndarray:
         """That of an evaluation (ng,) at one time."""
         start, piece = trajectory.piece(h)
-        weights, y = self._basis.weights(h - start)[self._function], np.abs(piece.y0)
+        weights, y = self._basis.weights(h - start)[self.stays], np.abs(piece.y0)
         staying = self._staying * self._size.dot(y)
         for series in self._series:
             staying = np.hstack([staying, *series.staying(series.series.magnitudes(y))])
         return staying.dot(weights)
-
-    def between(self, sizes: Sizes, a: float, b: float) -> tuple[np.ndarray, np.ndarray]:
-        """Smallest and largest noise (ng,) in the interval ``[a, b]``."""
-        start, moving, staying, shifted, _ = sizes
-        basis, f = self._basis, self._function
-        small, large = basis.magnitudes(a, b)
-        grown = basis.weights(b)
-        least = np.minimum(start, moving.dot(small[self._moves]))
-        most = least if a == b else np.minimum(start, moving.dot(large[self._moves]))
-        if shifted is not None:
-            # Slow functions that cancel at the start have moved by no more than their rates allow.
-            moved = [shifted.start + h * shifted.rates.dot(basis.envelope(0.0, h)) for h in (a, b)]
-            least = least + np.minimum(shifted.moving.dot(small[self._moves]), moved[0])
-            most = most + np.minimum(shifted.moving.dot(large[self._moves]), moved[1])
-        rest = staying.dot(grown[f])
-        return least + (rest if grown is basis.ones else staying.dot(basis.weights(a)[f])), most + rest
-
-    def leaving(self, sizes: Sizes, h: float) -> np.ndarray:
-        """How far below zero missed rates explain guards (ng,) at a time: until the fastest function has moved."""
-        fastest = self._basis.fastest
-        return TWICE * (min(h, 1.0 / fastest) if fastest else h) * sizes.missed
 
 
 # -- along steps --------------------------------------------------------------------------------------------------------

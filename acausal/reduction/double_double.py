@@ -23,12 +23,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.rounding import SPLITTER
 from .rounding import SUMMED, UNIT
 
 Complex = NDArray[np.complexfloating]
 
-SPLITTER = 134217729.0
-"""2**27 + 1: halves a 53 bit mantissa."""
 BATCH = 2**17
 """Elements of products formed together."""
 FEW = 0.1

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-UNIT = float(np.finfo(float).eps)
-"""Distance of neighbouring numbers relative to their size."""
+from ..kernels.rounding import SUMMED, UNIT
+
+__all__ = ["HALF", "ROUNDING", "SUMMED", "TINY", "UNIT", "amplitudes"]
+
 HALF = UNIT**0.5
 """Half of the digits: the square of what is smaller is rounding, and rounding of a square may be as large."""
 TINY = 1e-300
 """Keeps quotients from being those of zeros."""
-SUMMED = 4.0 * UNIT
-"""Part of its terms by which a sum of products whose factors are exact may be off, as that of a closed form."""
 ROUNDING = 1e-14
 """Part of its terms below which a sum is zero, some fifty roundings of coefficients and values: for constraints as for guards,
 both speak of the same left limits."""

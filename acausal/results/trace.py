@@ -89,7 +89,7 @@ class Trace:
 
 
 register(KeptMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow, PowerSeries)
-register(Basis, without=("_latest",))
+register(Basis, without=("_latest", "packed"))
 
 
 class _Table:

@@ -99,7 +99,7 @@ class Doubt:
 def doubt_along(trajectory: Trajectory, length: float, h: float, late: np.ndarray) -> Doubt:
     """By how much the state vector may be off at time ``h`` of a segment in closed form."""
     start, piece = trajectory.piece(h)
-    flow, weights = piece.flow, piece.flow.basis.magnitudes(h - start, h - start)[1]
+    flow, weights = piece.flow, piece.flow.basis.magnitudes(h - start)
     return Doubt(trajectory.magnitude(length), late, flow=(flow, weights, np.abs(piece.y0)))
 
 

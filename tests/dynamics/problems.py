@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 
 from acausal.dynamics.automatic import Automatic
+from acausal.dynamics.closed_form import Trajectory
+from acausal.dynamics.noise import FlowNoise
+from acausal.dynamics.scan import CrossingSearch
 from acausal.dynamics.stepper import Stepper
+from acausal.kernels import crossing
 
 Solution = Callable[[np.ndarray], np.ndarray]
 
@@ -115,3 +119,23 @@ def march(stepper: Stepper | Automatic, end: float) -> list:
     while stepper.t < end:
         steps.append(stepper.step(end))
     return steps
+
+
+def moving(
+    noise: FlowNoise, trajectory: Trajectory, first: float, last: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest noise of guards along a trajectory in an interval."""
+    functions, count = trajectory.flow.basis.functions, len(noise.sizes(trajectory).start)
+    search = CrossingSearch(count, trajectory.flow.basis.size, len(noise.moves), len(noise.stays))
+    search.hear_moving(noise, noise.sizes(trajectory))
+    shifted = trajectory.shift is not None
+    least, most = (
+        np.array(
+            [
+                crossing.moving_noise(functions, search.noise, k, first, last, shifted, side)
+                for k in range(count)
+            ]
+        )
+        for side in (False, True)
+    )
+    return least, most

@@ -21,7 +21,7 @@ from acausal.simulation.instants.transition import SignTable
 from acausal.simulation.self_check import ROUNDED, rounded_step
 
 from .oracle import blocks, exact_state, generator, sinusoid
-from .problems import Given, march
+from .problems import Given, march, moving
 from .test_scan import ARMED, OMEGA, crossing, sine_and_constant
 
 
@@ -40,7 +40,7 @@ def test_what_follows_a_source_is_known_as_well_as_their_difference(R: float, co
 
     def noise(error: float) -> np.ndarray:
         found = FlowNoise(flow, G, G @ Ay, error)
-        return np.array(found.between(found.sizes(flow.start(np.array(y0))), h, h))
+        return np.array(moving(found, flow.start(np.array(y0)), h, h))
 
     moved = sum(abs(float(G[0] @ exact_state(Ay, h, unit))) for unit in np.diag(error * np.array(y0)))
     for found in (noise(error) - noise(0.0))[:, 0].tolist():
@@ -57,7 +57,7 @@ def test_what_is_zero_at_the_start_is_zero_up_to_its_noise_at_once(T0: float) ->
         y0 = np.array([0.0, 1.75, 0.0, 1.5, 0.0, 1.0, 5.5])
         flow = affine_flow(Ay, 5, T0)
         trajectory, noise = flow.start(y0), FlowNoise(flow, np.eye(7), Ay, 2.0 * ROUNDING)
-        floor = noise.between(noise.sizes(trajectory), 0.0, 0.0)[0]
+        floor = moving(noise, trajectory, 0.0, 0.0)[0]
         assert (np.abs(trajectory.C @ flow.basis.at(0.0)) <= floor)[y0 == 0.0].all()
 
 
@@ -120,7 +120,7 @@ def test_a_segment_sees_less_than_the_sign_test_at_its_begin() -> None:
         Ay=Ay, states=np.arange(1), tau=1.0, chosen=None, balance=SimpleNamespace(z=y)
     )
     watch = FlowWatch(flow, np.zeros((1, 1)), data, forms, np.ones(1), np.array([True]), np.arange(1))
-    along = watch.noise.between(watch.noise.sizes(flow.start(y)), 0.0, 0.0)[0].item()
+    along = moving(watch.noise, flow.start(y), 0.0, 0.0)[0].item()
     sign = SignTable(forms, data, 1.0).levels(y, CERTAIN)[1][0].item()
     assert sign < along < 10.0 * sign
     floors = [(watch.late(y, 1.0) + watch.known(error)).item() for error in (None, np.array([1e-9]))]

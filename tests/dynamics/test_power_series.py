@@ -17,6 +17,7 @@ from acausal.reduction.rounding import ROUNDING
 from tests.systems.test_size import Chain
 
 from .oracle import exact_state, generator
+from .problems import moving
 
 
 def row(n: int, rates: np.ndarray, turn: float = 0.0) -> np.ndarray:
@@ -65,9 +66,9 @@ def test_terms_that_are_formed_when_asked_for_are_the_same(
     )
     for one, other in zip(of_products, of_series, strict=True):
         assert one == pytest.approx(other, rel=1e-12)
-    rows, weights = np.eye(len(Ay))[::2] - 0.3, products.basis.magnitudes(h, h)[1]
+    rows, weights = np.eye(len(Ay))[::2] - 0.3, products.basis.magnitudes(h)
     expected = products.cancelling(rows, weights, y0)
-    assert series.cancelling(rows, series.basis.magnitudes(h, h)[1], y0) == pytest.approx(expected, rel=1e-12)
+    assert series.cancelling(rows, series.basis.magnitudes(h), y0) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("Ay", CASES.values(), ids=CASES)
@@ -76,8 +77,7 @@ def test_noise_of_guards_is_the_same(Ay: np.ndarray, monkeypatch: pytest.MonkeyP
     found: list[list[Any]] = []
     for flow in both(Ay, monkeypatch):
         noise, trajectory = FlowNoise(flow, G, G @ Ay, ROUNDING), flow.start(y0, shift=1e-9 * y0)
-        sizes = noise.sizes(trajectory)
-        found.append([*noise.between(sizes, 0.05, h), noise.rounding(trajectory, h)])
+        found.append([*moving(noise, trajectory, 0.05, h), noise.rounding(trajectory, h)])
     for one, other in zip(*found, strict=True):
         assert one == pytest.approx(other, rel=1e-9)
 

@@ -109,24 +109,23 @@ def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("late", [1e-9, 1e-4])
 def test_a_crossing_that_is_located_late_is_found(late: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = scan.first_crossing
+    right = scan.FlowWatch.first
 
     def delayed(*arguments: Any, **rest: Any) -> Any:
         hit = right(*arguments, **rest)
         return None if hit is None else (hit[0] + late, hit[1])
 
-    monkeypatch.setattr(scan, "first_crossing", delayed)
+    monkeypatch.setattr(scan.FlowWatch, "first", delayed)
     assert "guard" in str(refused(half_wave(0.05), 0.1))
 
 
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 def test_a_crossing_that_is_missed_is_found(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def missed(watched: Any, G: Any, armed: Any, floor: Any, length: float, *_: Any, **rest: Any) -> None:
-        if method != "auto":
-            for _piece in watched.pieces(length):
-                pass
+        for _piece in watched.pieces(length):
+            pass
 
-    monkeypatch.setattr(scan, "first_crossing", missed)
+    monkeypatch.setattr(scan.FlowWatch, "first", lambda *given: None)
     monkeypatch.setattr(integration, "first_crossing", missed)
     assert "guard" in str(refused(half_wave(0.05), 0.018, method=method))
 

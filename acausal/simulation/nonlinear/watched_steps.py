@@ -93,6 +93,8 @@ class Watched:
 class WatchedSteps:
     """The steps of a segment as pieces for `first_crossing`, integrated as the search proceeds."""
 
+    flow = StepPiece.flow
+
     def __init__(self, steps: Steps, forms: Forms, noise: StepNoise, open_at_zero: np.ndarray) -> None:
         self.steps, self._forms, self.noise = steps, forms, noise
         self._open_at_zero = open_at_zero

@@ -1,0 +1,120 @@
+"""Compile the kernels, when the package is built: numba makes machine code of them, which needs neither numba nor a compiler.
+
+Run as a script, it compiles those beside it where that has not been done. It imports nothing of the package around it, whose
+other requirements a build does not have.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ENTRY = """
+def entry(table):
+{arrays}
+    return function({records})
+"""
+FAST = 3
+"""Level of optimisation."""
+
+
+def compile_kernels() -> Path | None:
+    """Compile what is not compiled yet; return the new file, None where there is none to make."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from kernels.identity import DIGEST, compiled  # type: ignore[import-not-found]
+
+    path: Path = compiled()
+    if path.with_suffix(DIGEST).exists():
+        return None
+    from kernels import dialect  # type: ignore[import-not-found]
+    from numba import njit  # type: ignore[import-not-found]
+
+    dialect.compiler.append(njit(error_model="numpy"))
+    from kernels.entries import ENTRIES  # type: ignore[import-not-found]
+
+    for old in path.parent.glob("compiled-*"):
+        old.unlink()
+    return written(machine_code({name: compiled_ir(name, entry) for name, entry in ENTRIES.items()}), path)
+
+
+def compiled_ir(name: str, entry: Any) -> Any:
+    """Module of one entry, which takes the address of a table: that of every array, followed by the lengths of its axes."""
+    import llvmlite.binding as llvm
+    from llvmlite import ir
+    from numba import carray, cfunc, types  # type: ignore[import-not-found]
+    from numba.extending import intrinsic  # type: ignore[import-not-found]
+
+    def at(kind: Any) -> Any:
+        @intrinsic
+        def pointer(context: Any, address: Any) -> Any:
+            def cast(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+                return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+            return types.CPointer(kind)(types.int64), cast
+
+        return pointer
+
+    assert ir is not None
+    lines, records, k = list[str](), list[str](), 0
+    for r, layout in enumerate(entry.layouts):
+        names = []
+        for each in layout:
+            axes = int(each[1])
+            shape = ", ".join(f"table[{k + 1 + axis}]" for axis in range(axes))
+            lines.append(f"    a{k} = carray({each[0]}(table[{k}]), ({shape},))")
+            names.append(f"a{k}")
+            k += 1 + axes
+        records.append(f"record{r}({', '.join(names)})")
+    scope = {"carray": carray, "f": at(types.float64), "i": at(types.int64), "function": entry.function}
+    scope |= {f"record{r}": record for r, record in enumerate(entry.records)}
+    exec(ENTRY.format(arrays="\n".join(lines), records=", ".join(records)), scope)
+    found = cfunc(types.int64(types.CPointer(types.int64)), error_model="numpy")(scope["entry"])
+    module = llvm.parse_assembly(found.inspect_llvm())
+    for each in module.functions:
+        if not each.is_declaration and each.name != found.native_name:
+            each.linkage = "internal"
+    module.get_function(found.native_name).name = f"acausal_{name}"
+    return module
+
+
+def machine_code(modules: dict[str, Any]) -> bytes:
+    """One object of all modules, for any machine of this kind."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    machine = target.create_target_machine(opt=FAST, reloc="pic", codemodel="small")
+    first, *others = modules.values()
+    for other in others:
+        first.link_in(other)
+    options = llvm.create_pipeline_tuning_options(speed_level=FAST)
+    passes = llvm.create_pass_builder(machine, options)
+    passes.getModulePassManager().run(first, passes)
+    return machine.emit_object(first)
+
+
+def written(code: bytes, path: Path) -> Path:
+    """The file of an object, linked to a shared library where there is a linker; its checksum tells that it is complete."""
+    from kernels.identity import DIGEST, checksum  # type: ignore[import-not-found]
+
+    made = path.with_suffix(f".{os.getpid()}.o")
+    made.write_bytes(code)
+    linker, library = shutil.which("cc"), made.with_suffix(".so")
+    if linker is not None and sys.platform != "win32":
+        command = [linker, "-shared", "-o", str(library), str(made), "-lm"]
+        if subprocess.run(command, capture_output=True, check=False).returncode == 0:
+            made.unlink()
+            made = library
+    found = path.with_suffix(made.suffix)
+    made.replace(found)
+    path.with_suffix(DIGEST).write_text(checksum(found), encoding="ascii")
+    return found
+
+
+if __name__ == "__main__":
+    print(compile_kernels())
