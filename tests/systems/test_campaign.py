@@ -99,8 +99,8 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
         assert verdict.outcome in RUN[method], (seed, verdict.why)
 
 
-def test_rounding_of_what_cancels_in_a_closed_form_is_no_error_of_the_other_path() -> None:
-    """After 1 ns a capacitor has 2e-8 V, and the terms of the closed form 24 V."""
+def test_both_paths_agree_on_what_is_small_after_a_short_time() -> None:
+    """After 1 ns a capacitor has 2e-8 V, and terms of a closed form that splits off the source 24 V: it is not split off there."""
     (given,) = FAMILIES["general path"].describe(200002)
     found = CASES[given.name]
     program = compile_model(found.build())
@@ -109,7 +109,7 @@ def test_rounding_of_what_cancels_in_a_closed_form_is_no_error_of_the_other_path
     run = partial(program.simulate, parameters=losses, **found.options)
     whole, exact = (run(span, method="exact") for span in (found.span, 1e-9))
     answer = run(1e-9, method="explicit", rtol=given.rtol)
-    assert against(exact, answer, whole)[0] < given.rtol < 1e-2 * against(exact, answer, exact)[0]
+    assert max(against(exact, answer, size)[0] for size in (whole, exact)) < given.rtol
 
 
 def test_losses_are_compared_with_stronger_ones_of_their_kind() -> None:
