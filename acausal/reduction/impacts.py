@@ -8,6 +8,7 @@ import numpy as np
 
 from ..values import frozen
 from .affine import AffineModel, Element, Kind, ModeData, Restart
+from .constraints import common_constraints
 from .impact_law import sharing_masses
 from .impulses import response_maps
 from .rounding import ROUNDING
@@ -73,16 +74,60 @@ def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) 
         "singular" if nothing that a contact touches has inertia.
     """
     elements = [model.elements[k] for k in which]
-    first = len(model.base) + np.cumsum(
-        [0, *(len(e.branches[b].equations) for e, b in zip(model.elements, data.mode, strict=True))]
-    )
-    jump, impulse = response_maps(model, data, first[list(which)])
+    jump, impulse = response_maps(model, data, _force_rows(model, data, which))
     # An open contact says that its force is zero, in a row of any factor.
     factor = np.array([(e.blocked[CONTACT].A @ impulse[:, i])[0] for i, e in enumerate(elements)])
     distances = np.array([_gap_row(e, data)[0] for e in elements]).reshape(len(elements), -1)
     return Contacts(
         data, np.array(which, dtype=int), jump / factor, impulse / factor, distances, distances @ data.Ay
     )
+
+
+def _force_rows(model: AffineModel, data: ModeData, which: Sequence[int]) -> np.ndarray:
+    """The rows of a mode in which open contacts say that their forces are zero."""
+    lengths = [len(e.branches[b].equations) for e, b in zip(model.elements, data.mode, strict=True)]
+    return len(model.base) + np.cumsum([0, *lengths])[list(which)]
+
+
+def sums_told_by_states(model: AffineModel, contacts: Contacts) -> np.ndarray:
+    """Weights (k, c) of sums of gaps that follow from the states whatever forces the contacts take: many are one gap alone.
+
+    A place without mass stands where forces balance. Its contact moves it at once: where it stands with the contact open is not
+    where it is, and bodies need not make room for it. But what is in contact with both of its sides must not overlap through it.
+    """
+    data, scale = contacts.data, np.concatenate([model.scale, model.xi_scale])
+    rows = model.rows(data.mode)
+    algebraic = np.setdiff1d(
+        np.flatnonzero(~rows.E.any(axis=1)), _force_rows(model, data, contacts.which.tolist())
+    )
+    known = np.vstack([np.hstack([rows.A, rows.B])[algebraic], common_constraints(model)]) * scale
+    known /= np.maximum(np.abs(known).max(axis=1, initial=0.0), np.finfo(float).tiny)[:, None]
+    free = [model.elements[k].blocked[FREE] for k in contacts.which.tolist()]
+    gaps = np.vstack([np.hstack([gap.A, gap.B]) for gap in free]) * scale
+    seen = np.zeros_like(gaps)
+    seen[:, [*data.states, *range(model.n, len(scale))]] = contacts.distances
+    seen *= scale
+    missing = gaps - seen
+    left = missing - np.linalg.lstsq(known.T, missing.T, rcond=None)[0].T @ known
+    return _cancelling(left, np.maximum(np.abs(gaps).max(axis=1), np.abs(seen).max(axis=1)))
+
+
+def _cancelling(rows: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Weights, none below zero, with which rows (c, m) made of terms of some ``size`` (c,) sum up to zero, column by column."""
+    sums = np.eye(len(rows))
+    while True:
+        rows = np.where(np.abs(rows) <= MEETS * size[:, None], 0.0, rows)
+        if not rows.any():
+            return sums
+        at = rows[:, np.abs(rows).max(axis=0).argmax()]
+        up, down = np.flatnonzero(at > 0.0), np.flatnonzero(at < 0.0)
+        i, j = np.repeat(up, len(down)), np.tile(down, len(up))
+        first, second = np.minimum(-at[j] / at[i], 1.0), np.minimum(-at[i] / at[j], 1.0)
+        stay = at == 0.0
+        sums, rows = (
+            np.vstack([x[stay], first[:, None] * x[i] + second[:, None] * x[j]]) for x in (sums, rows)
+        )
+        size = np.concatenate([size[stay], first * size[i] + second * size[j]])
 
 
 def fastest(contacts: Contacts, approach: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from ...dynamics.noise import Uncertainty
 from ...reduction.affine import SLIDING, Inadmissible, Kind, Mode
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import collide
-from ...reduction.impacts import FREE, Contacts, touching_contacts
+from ...reduction.impacts import FREE, Contacts, sums_told_by_states, touching_contacts
 from ...reduction.rounding import ROUNDING
 from ..numeric import NumericCore
 from .transition import VALUE, ModeTables
@@ -57,7 +57,7 @@ def moved_apart(
     slopes: np.ndarray,
     xi: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gaps of contacts, zero where they are rounding, and the point after a move that ends all overlaps.
+    """Gaps of contacts that overlap, else zero, and the point after a move that ends all overlaps.
 
     ``positions`` are the core unknowns that move beside those that gaps follow from, ``contacts`` seen from `all_open`.
 
@@ -71,18 +71,24 @@ def moved_apart(
     gaps, rounding = contacts.gaps(y), ROUNDING * (np.abs(contacts.distances) @ np.abs(y))
     gaps[np.abs(gaps) <= rounding] = 0.0
     if not (gaps < 0.0).any():
-        return gaps, z
-    law = collide(contacts.inverse_masses, gaps, np.zeros(len(gaps)), rounding)
+        return np.zeros(len(gaps)), z
+    sums = sums_told_by_states(core.model, contacts)
+    gaps, rounding = sums @ gaps, sums @ rounding
+    gaps[np.abs(gaps) <= rounding] = 0.0
+    overlaps = np.max((sums > 0.0) * np.maximum(-gaps, 0.0)[:, None], axis=0, initial=0.0)
+    if not overlaps.any():
+        return -overlaps, z
+    law = collide(sums @ contacts.inverse_masses @ sums.T, gaps, np.zeros(len(gaps)), rounding)
     if law.unyielding.any():
         raise NoComplementarySolution
-    step = contacts.jump @ law.rounds.sum(axis=0)
+    step = contacts.jump @ sums.T @ law.rounds.sum(axis=0)
     rates = data.T @ (data.Ay[:, : len(step)] @ step)
     moving = np.zeros(len(z), bool)
     moving[data.states] = (contacts.distances[:, : len(step)] != 0.0).any(axis=0)
     moved = z + np.where((positions | moving) & core.model.differentiated, rates, 0.0)
     # What a move takes to zero is known to the rounding of where it was.
     moved[np.abs(moved) <= ROUNDING * np.abs(z)] = 0.0
-    return gaps, moved
+    return -overlaps, moved
 
 
 def all_open(core: NumericCore, mode: Mode, forced: Sequence[int]) -> Mode:
