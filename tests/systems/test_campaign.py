@@ -100,7 +100,7 @@ def test_integrated_circuits_with_losses_agree_with_their_closed_form(method: st
 
 
 def test_both_paths_agree_on_what_is_small_after_a_short_time() -> None:
-    """After 1 ns a capacitor has 2e-8 V, and terms of a closed form that splits off the source 24 V: it is not split off there."""
+    """After 1 ns a capacitor has 2e-8 V, and terms of a closed form that splits the source off 24 V: it does not."""
     (given,) = FAMILIES["general path"].describe(200002)
     found = CASES[given.name]
     program = compile_model(found.build())
