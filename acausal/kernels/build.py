@@ -43,8 +43,7 @@ def compile_kernels() -> Path | None:
 
 def compiled_ir(name: str, entry: Any) -> Any:
     """Module of one entry, which takes the address of a table: that of every array, followed by the lengths of its axes."""
-    import llvmlite.binding as llvm
-    from llvmlite import ir
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
     from numba import carray, cfunc, types  # type: ignore[import-not-found]
     from numba.extending import intrinsic  # type: ignore[import-not-found]
 
@@ -58,7 +57,6 @@ def compiled_ir(name: str, entry: Any) -> Any:
 
         return pointer
 
-    assert ir is not None
     lines, records, k = list[str](), list[str](), 0
     for r, layout in enumerate(entry.layouts):
         names = []
@@ -83,7 +81,7 @@ def compiled_ir(name: str, entry: Any) -> Any:
 
 def machine_code(modules: dict[str, Any]) -> bytes:
     """One object of all modules, for any machine of this kind."""
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

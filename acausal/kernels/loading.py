@@ -109,7 +109,7 @@ _engines: list[Any] = []
 
 def _object(file: Path) -> dict[str, int]:
     """Addresses of the kernels in an object, which llvmlite loads."""
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
