@@ -71,7 +71,7 @@ from .watch import can_trigger, orientations
 TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
 CLOSER = 2.0
-"""Part of the time of a crossing within which another flow of the same motion has to cross too."""
+"""Times the time of a crossing: until then another flow of the same motion has to cross too."""
 MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
@@ -616,7 +616,7 @@ class ClosedForm:
             return length, None
         watch, h, k = found
         coarse = self._trajectory
-        if self._suited(h) is not coarse.flow:
+        if h > 0.0 and self._suited(h) is not coarse.flow:
             # So short a segment is followed by what loses fewer digits in it.
             closer = self._first(min(length, CLOSER * h), h)
             if closer is None:
