@@ -80,7 +80,10 @@ def limit_map(model: AffineModel, data: ModeData) -> np.ndarray:
 def after_jump(
     data: ModeData, z_minus: np.ndarray, xi: np.ndarray, removed: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The selected states once an impulse has removed defects (k,) of the constraints, and it; each goes whole or not at all."""
+    """The selected states once an impulse has removed defects (k,) of the constraints, and it; each goes whole or not at all.
+
+    What is conserved may add up to nothing: what rounding leaves of that has no sign.
+    """
     k, (over, terms) = len(data.states), data.movement
     before = z_minus[data.states]
     found, size = over.dot(removed), terms.dot(np.abs(removed))
@@ -88,7 +91,9 @@ def after_jump(
     size[:k] += np.abs(before)
     lost = _cancelled(found, size)
     if True in lost.tolist():
-        found[lost] = data.of_limits[lost] @ _meeting(data, z_minus, xi, removed)
+        kept, point = data.of_limits[lost], _meeting(data, z_minus, xi, removed)
+        sums, terms = kept @ point, np.abs(kept) @ np.abs(point)
+        found[lost] = np.where(np.abs(sums) <= ROUNDING * terms, 0.0, sums)
     return found[:k], found[k:]
 
 
