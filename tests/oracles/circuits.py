@@ -187,12 +187,29 @@ def taylor(value: Any) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
+UNIT = 2.0**-50
+"""Part of a voltage that rounding of the few terms leaves which it is a sum of."""
 UNITS = {"psi": "Wb", "e": "V", "v": "V", "v2": "V", "a": "V", "i": "A", "i2": "A", "b": "A"}
+
+
+def rounded(network: Sequence[Element], values: Mapping[str, Any]) -> dict[str, Any]:
+    """By how much rounding of voltages that capacitors and sources hold may move currents at many times.
+
+    Through a small resistance that conducts flows the difference of them over it, and it goes on through what is in series.
+    """
+    held = [np.abs(values[f"v.{e.name}"]) for e in network if e.kind in "CV"]
+    least: Any = np.inf
+    for e in network:
+        if e.kind in "SDT" and e.extra and e.extra[0]:
+            conducts = np.abs(values[f"i.{e.name}"]) >= np.abs(values[f"v.{e.name}"])
+            least = np.minimum(least, np.where(conducts, float(e.extra[0]), np.inf))
+    largest: Any = np.max(held, axis=0) if held else np.zeros(1)
+    return {"A": UNIT * (largest + 1e-3 * np.max(largest)) / least}
 
 
 def defects(network: Sequence[Element], values: Mapping[str, Any], limit: float) -> dict[str, float]:
     """Violated laws of diodes, thyristors and nonlinear parts at many times, relative to what is allowed (see `residuals`)."""
-    size = magnitudes(values, UNITS, limit)
+    size = magnitudes(values, UNITS, limit, rounded(network, values))
     found = {}
     for e in network:
         if e.kind in NONLINEAR:

@@ -375,14 +375,16 @@ def residuals(
     rates: Mapping[str, Any],
     units: Mapping[str, str],
     limit: float,
+    rounded: Mapping[str, Any] | None = None,
 ) -> dict[int, float]:
     """Defect of every equation at many times, relative to what is allowed.
 
     Allowed is ``limit`` times the sum of what its terms would be at the `magnitudes` of their units; ``units`` tells the unit of
-    an unknown by the letters before its point. Equations with unknowns that are neither in ``values`` nor, differentiated, in
-    ``rates`` are left out.
+    an unknown by the letters before its point. Terms with a value may be ``rounded`` by so much of its unit besides.
+    Equations with unknowns that are neither in ``values`` nor, differentiated, in ``rates`` are left out.
     """
-    of_values, of_rates = magnitudes(values, units, limit), magnitudes(rates, units, limit)
+    of_values = magnitudes(values, units, limit, rounded)
+    of_rates = magnitudes(rates, units, limit)
     found = {}
     for k, equation in enumerate(system.equations):
         if any(c not in values for c in equation.value) or any(c not in rates for c in equation.rate):
@@ -404,18 +406,25 @@ def unit(unknown: str, units: Mapping[str, str]) -> str:
     return units[unknown.split(".", 1)[0]]
 
 
-def magnitudes(values: Mapping[str, Any], units: Mapping[str, str], limit: float) -> dict[str, Any]:
+def magnitudes(
+    values: Mapping[str, Any],
+    units: Mapping[str, str],
+    limit: float,
+    rounded: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Per unit the largest magnitude at each time, and a thousandth of that of all times.
 
     The coefficients of the models are of the order of one, so what is rounding beside the largest number of any unit is
-    rounding: ``limit`` times a magnitude is no less than that.
+    rounding: ``limit`` times a magnitude is no less than that. It is larger by what is ``rounded`` of a unit where coefficients
+    that are not of that order make a value from others.
     """
     found: dict[str, Any] = {}
     for c, x in values.items():
         name = unit(c, units)
         found[name] = np.maximum(found.get(name, 0.0), np.abs(x))
     least = ROUNDING / limit * max((np.max(x, initial=0.0) for x in found.values()), default=0.0)
-    return {name: x + 1e-3 * x.max() + least for name, x in found.items()}
+    more = rounded or {}
+    return {name: x + 1e-3 * x.max() + least + more.get(name, 0.0) / limit for name, x in found.items()}
 
 
 def relative(defect: Any, allowed: Any) -> float:

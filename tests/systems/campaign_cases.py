@@ -68,6 +68,8 @@ class Case:
         Left limits, whether after the change -> whether a consistent mode leaves no state open.
     holding : callable or None
         Equations -> frictions that hold more than they slide with; None where equations leave nonlinear parts out.
+    rounded : callable
+        Values -> by how much rounding of others moves those of a unit, beside the largest of it.
     graded : int
         Parts, each an eighth of the next, in which small steps resolve what decays. A rounding of positions by 1e-16 m is a force
         of 4e-9 N on 1 kg in the shortest steps of mechanisms, 1.6e-4 s.
@@ -93,6 +95,7 @@ class Case:
     )
     determined: Callable[[Mapping[str, Any], bool], bool] = lambda states, after: True
     holding: Callable[[System], tuple[Friction, ...]] | None = None
+    rounded: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda values: {}
     graded: int = 9
 
 
@@ -134,6 +137,7 @@ def network_case(network: Sequence[Element], change: float) -> Case:
         power=lambda values, after: circuits.power(network, values),
         work=lambda impulses: circuits.work(network, impulses),
         holding=None if any(e.kind in circuits.NONLINEAR for e in network) else lambda model: (),
+        rounded=lambda values: circuits.rounded(network, values),
     )  # fmt: skip
 
 

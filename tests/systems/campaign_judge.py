@@ -299,7 +299,7 @@ def law_defects(case: Case, result: Result, times: list[float], limit: float) ->
         if any(not np.isfinite(x).all() for x in (*values.values(), *rates.values())):
             found.append("a value is not finite")
             continue
-        for k, defect in residuals(model, values, rates, case.units, limit).items():
+        for k, defect in residuals(model, values, rates, case.units, limit, case.rounded(values)).items():
             if not defect <= 1.0:
                 rows = model.equations[k]
                 found.append(

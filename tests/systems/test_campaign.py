@@ -20,7 +20,7 @@ from tests.systems.general_path_cases import CASES
 pytestmark = pytest.mark.sweep
 SEEDS = {
     "networks": (1, 2, 3, 5, 10, 13),
-    "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038, 900070, 1090002),
+    "free networks": (2, 5, 7, 9, 11, 16, 200019, 420038, 900070, 1080030, 1090002),
     "ideal networks": (0, 1, 2, 3, 4, 6, 8, 10),
     "resting": (3, 5, 9, 10, 14, 16, 19, 900007, 900070, 970002),
     "moving": (0, 4, 5, 12, 820024),

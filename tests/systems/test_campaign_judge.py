@@ -57,6 +57,33 @@ def test_a_small_speed_beside_a_loaded_spring_is_rounded_as_what_the_spring_can_
     assert ("v.a does not follow" in verdict.why) == (outcome == "wrong")
 
 
+@pytest.mark.parametrize("Ron", [Fraction(1, 1000), Fraction(1, 10**6)])
+@pytest.mark.parametrize(
+    ("off", "outcome"), [(0.0, "right"), (1e-16, "right"), (1e-13, "wrong"), (1e-9, "wrong")]
+)
+def test_a_small_current_through_a_small_resistance_is_rounded_as_the_volts_behind_it(
+    off: float, outcome: str, Ron: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """3 V on both sides, and 0.1 uA through it; ``off`` is an error of that in parts of what 3 V would drive through it."""
+    network = [
+        Element("C", "C", "a", GROUND, Fraction(3), Fraction(3)),
+        Element("S", "S", "a", "b", True, (Ron, Ron)),
+        Element("C", "F", "b", GROUND, Fraction(1, 4), Fraction(3)),
+        Element("R", "R", "b", GROUND, Fraction(3 * 10**7)),
+    ]
+    case, read = network_case(network, 1.0), campaign_judge.read
+    answer = attempt(case, 2e-3)
+    fault = off * 3.0 / float(Ron)
+
+    def faulty(case: Case, result: Result, unknown: str, t: np.ndarray, side: str = "right") -> np.ndarray:
+        return read(case, result, unknown, t, side) + (fault if unknown == "i.F" else 0.0)
+
+    monkeypatch.setattr(campaign_judge, "read", faulty)
+    verdict = judged(case, answer)
+    assert verdict.outcome == outcome, verdict.why
+    assert ("i.F" in verdict.why) == (outcome == "wrong")
+
+
 def test_the_judge_sees_a_wrong_number() -> None:
     """The equations of another resistor, mass or force are violated by a right run."""
     network = random_circuit(10, grounded=True)
