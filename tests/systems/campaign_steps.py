@@ -63,15 +63,15 @@ def compared(case: Case, result: Result, runs: list[Trajectory]) -> tuple[bool, 
     return resolved, found
 
 
-LATEST: dict[tuple[str, float, int, int], Trajectory] = {}
+LATEST: dict[tuple[str, float, float, int, int], Trajectory] = {}
 """Trajectories of the latest case, which other methods that go as far are compared with too."""
 
 
 def stepped(case: Case, span: float, count: int, levels: int) -> Trajectory:
     """The trajectory of a case in so many steps for each level of every phase."""
-    key = case.text, span, count, levels
+    key = case.text, case.change, span, count, levels
     if key not in LATEST:
-        if any(text != case.text for text, *_ in LATEST):
+        if any(other[:2] != key[:2] for other in LATEST):
             LATEST.clear()
         change, end = (Fraction(t).limit_denominator(10**6) for t in (case.change, span))
         phases = []

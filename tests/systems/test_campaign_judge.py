@@ -32,6 +32,22 @@ def test_small_steps_go_as_far_as_the_run_they_judge() -> None:
         assert stepping_defects(case, answer) == ("agrees", [])
 
 
+def test_small_steps_change_when_the_run_does_that_they_judge() -> None:
+    """The same network whose switch closes later is another case."""
+    network = [
+        Element("V", "V", "a", GROUND, Fraction(3)),
+        Element("S", "S", "a", "b", False),
+        Element("R", "R", "b", "c", Fraction(1)),
+        Element("C", "C", "c", GROUND, Fraction(1), Fraction(0)),
+    ]
+    early, late = (network_case(network, change) for change in (0.5, 1.5))
+    for case, other in ((early, late), (late, early)):
+        answer = attempt(case, 2.0)
+        assert isinstance(answer, Result)
+        assert stepping_defects(case, answer) == ("agrees", [])
+        assert stepping_defects(other, answer)[0] == "disagrees"
+
+
 @pytest.mark.parametrize(("off", "outcome"), [(0.0, "right"), (6e-16, "right"), (1e-13, "wrong")])
 @pytest.mark.parametrize("size", [1, 1000])
 def test_a_small_speed_beside_a_loaded_spring_is_rounded_as_what_the_spring_can_give(
