@@ -215,3 +215,36 @@ def test_a_nonlinear_capacitor_with_a_small_one(order: Sequence[int]) -> None:
         exact = findroot(lambda u: u * (1 + (u / 5) ** 2) + mpf(1e-12) * u - total, 1e-3)
         wrong = [float(abs(after(result, f"c{k}.v") / exact - 1)) for k in range(2)]
     assert max(wrong) < 1e-12
+
+
+TINY = [1e-100, 1e-15, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6]
+
+
+@pytest.mark.sweep(every=3)
+@pytest.mark.parametrize("order", BOTH)
+@pytest.mark.parametrize("full", [1.0, -3e4])
+@pytest.mark.parametrize("share", TINY)
+@pytest.mark.parametrize("C", [(1.0, 1.0), (0.2, 0.5)])
+def test_starts_of_very_different_size_contradict_each_other_in_any_order(
+    C: Sequence[float], share: float, full: float, order: Sequence[int]
+) -> None:
+    """Joined from the begin, a full capacitor and one with a tiny part of its voltage keep their charge."""
+    v = (share * full, full)
+    parts = [(f"c{k}", Capacitor(C=C[k], v=v[k]), f"n{k}", "0") for k in order]
+    model = circuit(*parts, ("s", IdealClosingSwitch(control=True), "n0", "n1"))
+    with pytest.warns(UserWarning, match="given starts contradict"):
+        result = simulate(model, 1.0)
+    assert [result[f"c{k}.v"].at(0.0, side="left") for k in range(2)] == list(v)
+    assert off(float(result["c0.v"].at(0.0)), common(C, v)) < ROUNDED
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+@pytest.mark.parametrize("tiny", [1e-12, 1e-10, 1e-8])
+def test_a_tiny_start_beside_two_that_cancel(tiny: float, order: Sequence[int]) -> None:
+    """What it brings is all that is left."""
+    v = (tiny, 5.0, -5.0)
+    parts = [(f"c{k}", Capacitor(C=1.0, v=v[k]), f"n{k}", "0") for k in order]
+    joins = [(f"s{k}", IdealClosingSwitch(control=True), f"n{k}", "n0") for k in (1, 2)]
+    with pytest.warns(UserWarning, match="given starts contradict"):
+        result = simulate(circuit(*parts, *joins), 1.0)
+    assert off(float(result["c0.v"].at(0.0)), common((1.0, 1.0, 1.0), v)) < 1e-15 * 5.0 / tiny

@@ -81,13 +81,16 @@ def _solve_block(
     for level in sorted(set(order.tolist())):
         at = np.flatnonzero(order == level)
         M, rest = part[at] @ free, target[at] - part[at] @ x
-        room = np.abs(M).max(axis=1, initial=0.0) > MISSED
+        # Of what a condition reads: in units of a tiny start a coordinate is no less open for a large one.
+        reads = np.abs(part[at]).max(axis=1, initial=0.0)
+        room = np.abs(M).max(axis=1, initial=0.0) > MISSED * np.minimum(reads, 1.0)
         used = np.ones(len(at), bool)
         step, null = least_squares(M, rest)
         missed = np.abs(M @ step - rest) > MISSED
         if weight is not None and level > Rank.STEADY_FIXED and (missed & room).any():
             step = least_squares(M, _compromise(M, rest, weight[rows[at]]))[0]
-            missed = np.abs(M @ step - rest) > MISSED
+            # Beside others that contradict each other what is off by more than rounding does so too.
+            missed = np.abs(M @ step - rest) > SETTLED
         if level in (Rank.GUESS, Rank.GUESS + 1):
             used = ~missed
         if damping or not used.all():
