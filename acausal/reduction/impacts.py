@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from .affine import AffineModel, Element, Kind, ModeData, Restart
 from .constraints import common_constraints
 from .impact_law import sharing_masses
 from .impulses import response_maps
-from .rounding import ROUNDING
+from .rounding import ROUNDING, TINY
 
 _REST = 1e-6
 _TOO_SLOW = float(np.sqrt(np.finfo(float).tiny)) / ROUNDING
@@ -21,12 +22,14 @@ FREE, CONTACT = 0, 1
 
 @frozen
 class Contacts:
-    """Contacts that touch at an instant, seen from a mode in which all of them are open.
+    """Contacts that touch at an instant, or chains of some through places without mass, seen from a mode with all of them open.
 
     Attributes
     ----------
-    which : (c,) array of int
+    which : (k,) array of int
         Elements.
+    weights : (c, k) array
+        Impulses in them by a unit impulse in each contact or chain: a unit matrix where nothing is chained.
     jump : (n_states, c) array
         Movement of the selected states by a unit impulse in each contact.
     impulse : (n, c) array
@@ -37,6 +40,7 @@ class Contacts:
 
     data: ModeData
     which: np.ndarray
+    weights: np.ndarray
     jump: np.ndarray
     impulse: np.ndarray
     distances: np.ndarray
@@ -46,6 +50,31 @@ class Contacts:
     def inverse_masses(self) -> np.ndarray:
         """Change of the speed of gap i by a unit impulse in contact j."""
         return self.rates[:, : len(self.data.states)] @ self.jump
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Of values of all elements, those of the contacts (c,): a chain has the sum of its members."""
+        parts = np.zeros(self.weights.shape)
+        np.multiply(self.weights, values[self.which], out=parts, where=self.weights > 0.0)
+        return parts.sum(axis=1)
+
+    def largest(self, values: np.ndarray) -> np.ndarray:
+        """Of values of all elements, none below zero, the largest of the members of each contact (c,)."""
+        return np.max(np.where(self.weights > 0.0, values[self.which], 0.0), axis=1, initial=0.0)
+
+    def members(self, mask: np.ndarray) -> list[int]:
+        """The elements of some of the contacts (c,)."""
+        return self.which[(self.weights[mask] > 0.0).any(axis=0)].tolist()
+
+    def chained(self, weights: np.ndarray) -> Contacts:
+        """Chains of these with some weights (., c)."""
+        return replace(
+            self,
+            weights=weights @ self.weights,
+            jump=self.jump @ weights.T,
+            impulse=self.impulse @ weights.T,
+            distances=weights @ self.distances,
+            rates=weights @ self.rates,
+        )
 
     def gaps(self, y: np.ndarray) -> np.ndarray:
         """Distances of the contacts."""
@@ -79,7 +108,13 @@ def touching_contacts(model: AffineModel, data: ModeData, which: Sequence[int]) 
     factor = np.array([(e.blocked[CONTACT].A @ impulse[:, i])[0] for i, e in enumerate(elements)])
     distances = np.array([_gap_row(e, data)[0] for e in elements]).reshape(len(elements), -1)
     return Contacts(
-        data, np.array(which, dtype=int), jump / factor, impulse / factor, distances, distances @ data.Ay
+        data,
+        np.array(which, dtype=int),
+        np.eye(len(elements)),
+        jump / factor,
+        impulse / factor,
+        distances,
+        distances @ data.Ay,
     )
 
 
@@ -112,6 +147,31 @@ def sums_told_by_states(model: AffineModel, contacts: Contacts) -> np.ndarray:
     return _cancelling(left, np.maximum(np.abs(gaps).max(axis=1), np.abs(seen).max(axis=1)))
 
 
+def transmitting_chains(model: AffineModel, contacts: Contacts) -> Contacts:
+    """The contacts that transmit impulses, by themselves or in chains through places without mass.
+
+    A place without mass gives way to an impulse at once: on a spring it leaps there and back, on a damper it is elsewhere then.
+    So its contact takes none by itself, and its speed, which forces decide, is that of what it touches. What is squeezed between
+    two bodies hands on the impulse of the one to the other, whatever holds it.
+    """
+    gaps = np.array([model.elements[k].blocked[FREE].A[0] for k in contacts.which.tolist()])
+    gaps = gaps.reshape(len(contacts.which), model.n)
+    seen = contacts.distances[:, : len(contacts.data.states)]
+    leaps = []
+    for over, moved, scale in (
+        (gaps, contacts.impulse, model.scale),
+        (seen, contacts.jump, model.scale[contacts.data.states]),
+    ):
+        leap = over @ moved
+        # Beside the terms of the sum, which may all be rounding, what the impulse moves most.
+        most = np.max(np.abs(moved) / scale[:, None], axis=0, initial=0.0)
+        size = np.abs(over) @ np.abs(moved) + (np.abs(over) @ scale)[:, None] * most
+        leap[np.abs(leap) <= ROUNDING * size] = 0.0
+        leaps.append(leap / np.maximum(np.abs(leap).max(axis=1, keepdims=True, initial=0.0), TINY))
+    rows = np.hstack([leap.T for leap in leaps])
+    return contacts.chained(_cancelling(rows, np.ones(len(rows)))) if rows.any() else contacts
+
+
 def _cancelling(rows: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Weights, none below zero, with which rows (c, m) made of terms of some ``size`` (c,) sum up to zero, column by column."""
     sums = np.eye(len(rows))
@@ -139,10 +199,16 @@ def fastest(contacts: Contacts, approach: np.ndarray) -> np.ndarray:
 
 
 def rest_speeds(model: AffineModel, contacts: Contacts, approach: np.ndarray) -> np.ndarray:
-    """Speeds up to which contact is kept: as declared, else 1e-6 of the `fastest` approach; what is far too slow never flies."""
-    declared = [model.elements[k].rest_speed for k in contacts.which.tolist()]
-    usual = (_REST * approach).tolist()
-    return np.array([max(_TOO_SLOW, u if d is None else d) for d, u in zip(declared, usual, strict=True)])
+    """Speeds up to which contact is kept: as declared, else 1e-6 of the `fastest` approach; what is far too slow never flies.
+
+    A chain has the largest of those that its members declare.
+    """
+    declared = np.full(len(model.elements), -1.0)
+    for k in contacts.which.tolist():
+        speed = model.elements[k].rest_speed
+        declared[k] = -1.0 if speed is None else speed
+    largest = np.max(np.where(contacts.weights > 0.0, declared[contacts.which], -1.0), axis=1, initial=-1.0)
+    return np.maximum(_TOO_SLOW, np.where(largest < 0.0, _REST * approach, largest))
 
 
 def gap_speed(element: Element, after: Restart) -> float:

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel, Mode, Restart
-from acausal.reduction.impacts import fastest, lost_energy, rest_speeds, touching_contacts
+from acausal.reduction.impacts import (
+    fastest,
+    lost_energy,
+    rest_speeds,
+    touching_contacts,
+    transmitting_chains,
+)
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants.transition import LeftLimits, restart
 from tests.reduction.circuits import Builder, Circuit, at, value
@@ -78,6 +84,32 @@ def test_impulses_of_bodies_that_share_a_mass_or_not() -> None:
     # The force between is counted twice over by its variable: its row has another factor than the others.
     expected = [[0.5, -1.0, 0.0], [-0.5, 1.5, 0.25], [0.0, 0.5, 0.25]]
     assert contacts.inverse_masses == pytest.approx(np.array(expected), rel=1e-14)
+
+
+@pytest.mark.parametrize("held", ["spring", "damper"])
+@pytest.mark.parametrize("stiffness", [1e-6, 1.0, 1e9])
+def test_a_place_without_mass_only_hands_impulses_on(stiffness: float, held: str) -> None:
+    builder = Builder()
+    for name in ("x", "x1", "v1", "x2", "v2", "g", "h"):
+        builder.var(name)
+    balance: dict[str, float] = {"g": -1.0, "h": 1.0}
+    if held == "spring":
+        builder.eq(balance | {"x": stiffness}, {})
+    else:
+        builder.eq(balance, {"x": stiffness})
+    builder.eq({"v1": -1.0}, {"x1": 1.0})
+    builder.eq({"v2": -1.0}, {"x2": 1.0})
+    builder.eq({"g": 1.0}, {"v1": 2.0})
+    builder.eq({"h": -1.0}, {"v2": 4.0})
+    builder.impact("left", {"x": 1.0, "x1": -1.0}, "g", e=0.5)
+    builder.impact("right", {"x2": 1.0, "x": -1.0}, "h", e=0.5)
+    model = builder.build()
+    free = reduce_mode(model, (0, 0))
+    assert len(transmitting_chains(model, touching_contacts(model, free, [0])).weights) == 0
+    both = transmitting_chains(model, touching_contacts(model, free, [0, 1]))
+    assert both.weights == pytest.approx(np.ones((1, 2)), rel=1e-14)
+    assert both.inverse_masses == pytest.approx(np.array([[0.75]]), rel=1e-14)
+    assert both.members(np.array([True])) == [0, 1]
 
 
 def test_inelastic_impact_loses_all_its_energy() -> None:

@@ -12,7 +12,7 @@ from ...reduction.affine import AffineModel, Element, Kind, Mode, ModeData, Rest
 from ...reduction.impacts import CONTACT, FREE, gap_speed, lost_energy
 from ...values import frozen
 from ..numeric import NumericCore
-from .impact_rounds import Applied, ImpactFailed, Stage, apply_law
+from .impact_rounds import Applied, ImpactFailed, Stage, apply_law, with_shares
 from .transition import VALUE, Instant, restart
 
 MOST_COLLISIONS = 50
@@ -107,9 +107,9 @@ def collisions(
         if found.base.jumped:
             stages += begin(found.base) if first else _next(stages[-1], found.base)
         which = tuple(found.contacts.which.tolist())
-        stages += found.stages()
-        plastic += found.contacts.which[found.impacts.plastic].tolist()
-        reached[found.contacts.which], first = found.approach, False
+        stages += with_shares(numbers(), found)
+        plastic += found.contacts.members(found.impacts.plastic)
+        reached, first = found.approached(reached), False
         known = found.known(numbers().model, instant)
         instant = replace(instant, z_minus=stages[-1].z_after, known=known, reinits=())
         after = solve(instant, found.mode_after(after.data.mode), tuple(instant.forced), False)
@@ -159,7 +159,7 @@ def _settled(
         mode = violated(last[0].y_after, last[0].J1) if last else None
         if mode is None:
             if found.impacts.unyielding.any():
-                raise ImpactFailed("unsolved", tuple(found.contacts.which[found.impacts.unyielding].tolist()))
+                raise ImpactFailed("unsolved", tuple(found.contacts.members(found.impacts.unyielding)))
             _check_energy(model, found)
             return found
         data = numbers.mode(mode)
@@ -199,13 +199,13 @@ def _check_speeds(model: AffineModel, found: Applied, after: Restart) -> None:
     """Raise ImpactFailed where a gap does not open with the speed that the law gives it: impulses are not linear in speeds."""
     if after.jumped:
         return
-    for k, v, rest in zip(
-        found.contacts.which.tolist(), found.impacts.v.tolist(), found.rest.tolist(), strict=True
-    ):
-        if after.data.mode[k] == FREE:
-            speed = gap_speed(model.elements[k], after)
+    contacts = found.contacts
+    for weights, v, rest in zip(contacts.weights, found.impacts.v.tolist(), found.rest.tolist(), strict=True):
+        members = [(w, k) for w, k in zip(weights.tolist(), contacts.which.tolist(), strict=True) if w > 0.0]
+        if any(after.data.mode[k] == FREE for _, k in members):
+            speed = sum(w * gap_speed(model.elements[k], after) for w, k in members)
             if abs(speed - v) > rest + _LINEAR * abs(v):
-                raise ImpactFailed("nonlinear", (k,))
+                raise ImpactFailed("nonlinear", tuple(k for _, k in members))
 
 
 def _check_energy(model: AffineModel, found: Applied) -> None:

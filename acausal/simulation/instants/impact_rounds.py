@@ -13,7 +13,15 @@ from ...dynamics.noise import TWICE, Uncertainty
 from ...reduction.affine import AffineModel, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.complementarity import NoComplementarySolution
 from ...reduction.impact_law import Impacts, collide, reflected
-from ...reduction.impacts import CONTACT, FREE, Contacts, fastest, rest_speeds, touching_contacts
+from ...reduction.impacts import (
+    CONTACT,
+    FREE,
+    Contacts,
+    fastest,
+    rest_speeds,
+    touching_contacts,
+    transmitting_chains,
+)
 from ...reduction.rounding import ROUNDING
 from ...values import frozen
 from ..numeric import NumericCore
@@ -127,10 +135,50 @@ class Applied:
         shift[:n] = self._passed @ moved
         return found._replace(shift=shift, rate=None if known.rate is None else lambda: np.zeros(n))
 
+    def approached(self, reached: np.ndarray) -> np.ndarray:
+        """The approaches of all elements (K,) so far, with these."""
+        found = reached.copy()
+        for members, approach in zip(self.contacts.weights > 0.0, self.approach, strict=True):
+            found[self.contacts.which[members]] = approach
+        return found
+
     def mode_after(self, mode: Mode) -> Mode:
         """A mode after the inelastic restart with the contacts open that part."""
-        parting = set(self.contacts.which[self.impacts.v > self.rest].tolist())
+        parting = set(self.contacts.members(self.impacts.v > self.rest))
         return tuple(FREE if k in parting else branch for k, branch in enumerate(mode))
+
+
+def with_shares(numbers: NumericCore, found: Applied) -> list[Stage]:
+    """The rounds with limits in which each member of a chain has its share of what its speeds lose.
+
+    With contacts open a place without mass is where forces take it, and the members would give and take energy by its leaps. It
+    moves with the others where one member springs back: the mean of that of those with the largest restitution.
+    """
+    rounds = zip(found.stages(), found.impacts.rounds, strict=True)
+    return [_shared(numbers, s, found.contacts, p) for s, p in rounds]
+
+
+def _shared(numbers: NumericCore, s: Stage, contacts: Contacts, p: np.ndarray) -> Stage:
+    chains = [contacts.which[w > 0.0] for w in contacts.weights[p > 0.0] if np.count_nonzero(w) > 1]
+    if not chains:
+        return s
+    e = np.array([element.restitution for element in numbers.model.elements])
+    springing = [chain[e[chain] == e[chain].max()].tolist() for chain in chains]
+    joined = {k: CONTACT for chain in chains for k in chain.tolist()}
+    limits, xi = [], s.y_after[len(s.after.states) :]
+    for turn in range(max(map(len, springing))):
+        branches = joined | {chain[turn % len(chain)]: FREE for chain in springing}
+        try:
+            data = numbers.mode(tuple(branches.get(k, b) for k, b in enumerate(s.before.mode)))
+            ends = [restart(numbers.model, LeftLimits(data, z, xi)) for z in (s.z_before, s.z_after)]
+        except Inadmissible:
+            return s
+        forces = np.abs([numbers.model.elements[k].blocked[CONTACT].A[0] for k in joined])
+        if any((forces @ np.abs(end.J1) > ROUNDING * p.sum()).any() for end in ends):
+            return s
+        limits.append([_point(end.z, data, end.y) for end in ends])
+    left, right = np.mean(limits, axis=0)
+    return replace(s, left=left, right=right)
 
 
 def apply_law(
@@ -146,18 +194,15 @@ def apply_law(
     ``refuses`` tells whether something else does not transmit the impulses (n,) of a round, from where it leads to (ny,).
     """
     model = numbers.model
-    which = _touching(numbers, base, instant, closed)
-    known = numbers.tables(base.data).contacts
-    contacts = known.get(tuple(which))
-    if contacts is None:
-        contacts = known[tuple(which)] = touching_contacts(model, base.data, which)
-    e = np.array([model.elements[k].restitution for k in which])
+    contacts = _touching_chains(numbers, base, instant, closed)
+    # Without restitution a member of a chain is a rigid joint: what springs back is the other one.
+    e = contacts.largest(np.array([element.restitution for element in model.elements]))
     if instant.parted is not None:
-        e[_stays_below(contacts, base, e, instant.parted[which])] = 0.0
+        e[_stays_below(contacts, base, e, contacts.sums(instant.parted))] = 0.0
     speeds = contacts.speeds(base.y)
     # What collisions leave of the approach they began with is known no better than that.
-    approach = fastest(contacts, np.maximum(reached[contacts.which], -speeds))
-    noise = _rate_noise(numbers, base, instant)[contacts.which] + ROUNDING * approach
+    approach = fastest(contacts, np.maximum(contacts.largest(reached), -speeds))
+    noise = contacts.sums(_rate_noise(numbers, base, instant)) + ROUNDING * approach
     # A rebound too slow to be told from none is none.
     rest = np.maximum(rest_speeds(model, contacts, approach), noise / np.where(e > 0.0, e, 1.0))
     y = base.y.copy()
@@ -171,7 +216,7 @@ def apply_law(
     except NoComplementarySolution:
         raise ImpactFailed("unsolved", tuple(contacts.which.tolist())) from None
     exact = replace(instant, known=Uncertainty(0.0))
-    evaluated = _rate_noise(numbers, base, exact)[contacts.which] + ROUNDING * approach
+    evaluated = contacts.sums(_rate_noise(numbers, base, exact)) + ROUNDING * approach
     found = Applied(base, contacts, impacts, rest, approach, evaluated)
     return found if impacts.refused else _stilled(numbers, found, instant, closed)
 
@@ -201,26 +246,57 @@ def _stilled(numbers: NumericCore, found: Applied, instant: Instant, closed: Mod
 def _still(numbers: NumericCore, found: Applied, instant: Instant, closed: Mode) -> np.ndarray:
     """Mask of the contacts whose speeds are none, or flights hidden."""
     contacts, base, v = found.contacts, found.base, found.impacts.v
-    which, begun = contacts.which, np.abs(contacts.speeds(base.y))
+    begun = np.abs(contacts.speeds(base.y))
     known = found.known(numbers.model, instant)
-    noise = _rate_noise(numbers, base, replace(instant, known=known))[which]
+    noise = contacts.sums(_rate_noise(numbers, base, replace(instant, known=known)))
     end = found.stages()[-1]
     falling = np.minimum(
         contacts.rates @ (base.data.Ay @ end.y_after), _pulled(numbers.model, contacts, instant)
     )
     # Along a segment twice as much is hidden as in an instant.
     exact = replace(instant, known=Uncertainty(0.0, known.error))
-    hidden = _noise(numbers, base, exact, 0)[which]
+    hidden = contacts.sums(_noise(numbers, base, exact, 0))
     # The mode that follows has states of its own, which round otherwise, and contacts on which others fall.
     with suppress(Inadmissible):
         data = numbers.mode(found.mode_after(closed))
         after = restart(numbers.model, LeftLimits(data, end.z_after, instant.xi))
         moved = np.concatenate([data.T @ (data.Ay @ after.y), numbers.model.S @ instant.xi])
         falling = np.minimum(falling, contacts.rates @ contacts.data.chosen(moved))
-        free = np.array([data.mode[k] == FREE for k in which.tolist()])
-        hidden = np.maximum(hidden, np.where(free, _noise(numbers, after, exact, 0)[which], 0.0))
+        free = np.array([branch == FREE for branch in data.mode])
+        hidden = np.maximum(hidden, contacts.sums(np.where(free, _noise(numbers, after, exact, 0), 0.0)))
     low = TWICE * np.maximum(hidden, known.late * begun)
     return (np.abs(v) <= noise) | (v**2 <= 2.0 * np.maximum(-falling, 0.0) * low)
+
+
+def _touching_chains(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> Contacts:
+    """Contacts that touch and transmit impulses by themselves, and chains through places without mass that do so together.
+
+    With contacts open such a place is where forces take it: whether one touches there says nothing, but the sum of a chain does.
+    """
+    model, known = numbers.model, numbers.tables(base.data).contacts
+    touching = _touching(numbers, base, instant, closed)
+
+    def transmitting(which: list[int]) -> Contacts:
+        found = known.get(tuple(which))
+        if found is None:
+            found = known[tuple(which)] = transmitting_chains(
+                model, touching_contacts(model, base.data, which)
+            )
+        return found
+
+    found = transmitting(touching)
+    if len(found.weights) == len(touching) and (found.weights == np.eye(len(touching))).all():
+        return found
+    # Elsewhere there may be contacts of what nothing can move.
+    with suppress(Inadmissible):
+        found = transmitting([k for k, element in enumerate(model.elements) if element.kind is Kind.IMPACT])
+    members = found.weights > 0.0
+    kept = np.isin(found.which, touching)
+    contact = np.array([closed[k] == CONTACT for k in found.which.tolist()], bool)
+    met = ~(members & ~contact).any(axis=1)
+    met |= found.gaps(base.y) <= found.sums(_noise(numbers, base, instant, 0))
+    alone = members.sum(axis=1) == 1
+    return found.chained(np.eye(len(members))[np.where(alone, (members & kept).any(axis=1), met)])
 
 
 def _touching(numbers: NumericCore, base: Restart, instant: Instant, closed: Mode) -> list[int]:
@@ -250,7 +326,7 @@ def _stays_below(contacts: Contacts, base: Restart, e: np.ndarray, parted: np.nd
 def _pulled(model: AffineModel, contacts: Contacts, instant: Instant) -> np.ndarray:
     """Rates of the speeds of gaps before the instant: what rests again soon pulls, though with contacts open it falls too."""
     if instant.known.rate is None:
-        return np.zeros(len(contacts.which))
+        return np.zeros(len(contacts.rates))
     motion = np.concatenate([instant.known.rate(), model.S @ instant.xi])
     return contacts.rates @ contacts.data.chosen(motion)
 
