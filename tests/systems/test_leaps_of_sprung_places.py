@@ -130,14 +130,20 @@ def test_masses_that_overlap_beside_it_part(order: str) -> None:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize(("left", "at", "right"), [(-0.25, 0.0, 0.25), (0.0, 0.2, 0.5)])
-def test_masses_that_overlap_through_it_part(left: float, at: float, right: float, order: str) -> None:
-    """Without mass it cannot keep them where they are."""
+@pytest.mark.parametrize("m", [1.0, 3.0, 1e-3])
+@pytest.mark.parametrize(
+    ("left", "at", "right"),
+    [(-0.25, 0.0, 0.25), (0.0, 0.2, 0.5), (0.0, 0.5, 0.5), (0.0, 1.0, 0.5), (0.0, -1.0, 0.5)],
+)
+def test_masses_that_overlap_through_it_part(
+    left: float, at: float, right: float, m: float, order: str
+) -> None:
+    """Without mass it cannot keep them where they are, nor does it matter where it is."""
     parts = [
-        place(at), spring(), mass("M1", "n2", s=left), mass("M2", "n3", s=right),
+        place(at), spring(), mass("M1", "n2", s=left), mass("M2", "n3", m, s=right),
         contact("P1", "n1", "n2", 0.0), contact("P2", "n3", "n1", 0.0),
     ]  # fmt: skip
     result = simulate(line_models.model(ORDERS[order](parts), 2.0), 0.25)
     found = [result[n].at(0.0) for n in ("O1.s", "M1.s", "M2.s")]
-    assert found == pytest.approx([found[0]] * 3, rel=1e-12)
+    assert found == pytest.approx([(left + m * right) / (1.0 + m)] * 3, rel=1e-12, abs=1e-15)
     assert result.check().ok

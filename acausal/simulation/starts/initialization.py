@@ -149,6 +149,8 @@ def complete(problem: StartProblem) -> tuple[StartProblem, Completed | None]:
             z = here.z
         z = _exact(problem, conditions, found, z)
         left = _left_limits(conditions, found)
+        if left.any():
+            left |= _moved_apart(conditions, found)
         kept = _kept(conditions, found, left)
         begin = np.where(left, problem.z, z)
         if left.any():
@@ -207,6 +209,18 @@ def _left_limits(conditions: Conditions, found: Completion) -> np.ndarray:
         defaults &= ~stays[conditions.unknown] & (found.determined | ~_bound(conditions, found))
     left[conditions.unknown[defaults | (open_ & (rank == Rank.GIVEN))]] = True
     return left
+
+
+def _moved_apart(conditions: Conditions, found: Completion) -> np.ndarray:
+    """Mask of the positions with given starts that have been moved as they let contacts overlap.
+
+    Where others keep what that has left of their starts, these go no way back alone.
+    """
+    problem, moved = conditions.problem, np.zeros(len(found.z), bool)
+    at = conditions.unknown[(conditions.unknown >= 0) & ~found.missed & (conditions.rank == Rank.GIVEN)]
+    size = problem.core.model.scale[at] + np.abs(found.z[at])
+    moved[at] = np.abs(problem.z[at] - found.z[at]) > AGREES * size
+    return moved & problem.program.unknowns.positions
 
 
 def _beside_curves(problem: StartProblem, found: Completion) -> np.ndarray:
