@@ -408,7 +408,7 @@ class Trajectory:
         ``y(h) = C phi(h)`` as long as ``h <= reach``.
     reach : float
     shift : (ny,) or None
-        By how much ``y0`` may be off, all of it together.
+        By how much ``y0`` may be off, all of it together, in one way.
     """
 
     __slots__ = ("C", "_largest", "_next", "flow", "reach", "shift", "y0")

@@ -168,11 +168,11 @@ def confirm_flow(
 ) -> None:
     """Raise ConsistencyError unless the end of a segment in closed form, and the way there if ``inside``, is as the mode says.
 
-    ``known`` is how exactly its begin was known, and by how much the crossing there may have been late.
+    ``known`` is how exactly its begin was known, how late the crossing there may have been and what that moves.
     """
     state, data = run.state, run.data
     moved = None if known.error is None else known.error / SUMMED
-    require(run, unlocated(run.core.model, data, trajectory, known.late, length, moved), state.t)
+    require(run, unlocated(run.core.model, data, trajectory, known, length, moved), state.t)
     rows_held = in_force(run.core, tables, *run.situation())
     left = None
     if rows_held is not None:
@@ -254,10 +254,10 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     # Steps of an affine model follow the rates of a mode that has a closed form.
     if rows_held is not None and not run.reduced.nonlinear:
         first, over = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0], data.states
-        shift = None if known.shift is None else data.chosen(known.shift)
-        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]), shift)
+        # Nothing follows what steps left open along this motion: they tell it in two ways, a trajectory has one.
+        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]))
         largest, missed = run.integration.size, run.method.missed
-        require(run, unlocated(core.model, data, motion, known.late, length, largest, missed), state.t)
+        require(run, unlocated(core.model, data, motion, known, length, largest, missed), state.t)
     if not run.visit():
         return
     h, system = WHERE[0] * length, steps.motion.system

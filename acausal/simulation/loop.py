@@ -592,11 +592,11 @@ class ClosedForm:
     def __init__(self, run: Loop) -> None:
         state, self._run, self._data = run.state, run, run.data
         self._tables, self._late, self._crossing = run.tables, 0.0, 0
-        self._begin = Uncertainty(state.late, state.error)
         found = None if state.shift is None else run.known.shift
         moved = None if found is None else run.data.chosen(found)
         # What steps missed lies in the point from which the closed form begins; what rounding leaves open follows it.
         self._moved, self._shift = (moved, None) if run.numerical else (None, moved)
+        self._begin = Uncertainty(state.late, state.error, shift=None if run.numerical else found)
         self._flows, self._y = run.tables.flows, run.y
 
     @cached_property

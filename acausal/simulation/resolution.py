@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..dynamics.closed_form import Trajectory
+from ..dynamics.noise import Uncertainty
 from ..reduction.affine import AffineModel, Inadmissible, ModeData
 from .instants.transition import LeftLimits, restart
 from .numeric import NumericCore
@@ -12,20 +13,20 @@ from .self_check import RESOLVED, WHERE, Held, Violation, covered, unseen, worst
 
 
 def unlocated(
-    model: AffineModel, data: ModeData, trajectory: Trajectory, late: float, length: float, moved: np.ndarray | None,
+    model: AffineModel, data: ModeData, trajectory: Trajectory, known: Uncertainty, length: float, moved: np.ndarray | None,
     missed: float = 0.0,
 ) -> Violation | None:  # fmt: skip
-    """The state that depends too much on whether the crossing that began a segment was ``late`` or early.
+    """The state that depends too much on whether the crossing that began a segment was late or early.
 
-    ``moved`` are magnitudes (n,) of the core unknowns before: what has come to rest was computed from what moved. ``missed``
-    is the part of them that states may miss anyway. Of two ways to tell what a crossing leaves open, as in
-    `Uncertainty.shift`, a state is off by the smaller one.
+    ``known`` is how exactly the begin is. ``moved`` are magnitudes (n,) of the core unknowns before: what has come to rest was
+    computed from what moved. ``missed`` is the part of them that states may miss anyway. Of two ways to tell what a crossing
+    leaves open, as in `Uncertainty.shift`, a state is off by the smaller one.
     """
-    states, y0, shift = data.states, trajectory.y0, trajectory.shift
-    if shift is None:
+    states, y0 = data.states, trajectory.y0
+    if known.shift is None:
         return None
     allowed = RESOLVED + missed
-    k, off = len(states), late * (data.Ay @ y0) - shift.T
+    k, off = len(states), known.late * (data.Ay @ y0) - data.chosen(known.shift).T
     if (np.abs(off[..., :k]) <= allowed * np.abs(y0[:k])).all():
         return None
     off[..., k:] = 0.0
