@@ -39,7 +39,7 @@ ENGINE = Tree(ROOT)
 FOREIGN_STORES = {
     "acausal/api/outcome.py": 1,
     "acausal/kernels/backend.py": 2,
-    "acausal/kernels/build.py": 2,
+    "acausal/kernels/build.py": 3,
     "acausal/results/container.py": 2,
 }
 """Stores of attributes to objects of classes of other modules: only to Python's own, an interrupt and an archive, and

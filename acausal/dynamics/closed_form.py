@@ -14,10 +14,12 @@ import numpy as np
 
 from ..errors import warn
 from ..kernels.functions import LARGEST_EXPONENT, TURNS_EXACT, Functions
-from ..kernels.loading import Packed
+from ..kernels.loading import Packed, Pool
 from ..reduction.double_double import SPLITTER, split
 from ..reduction.rounding import SUMMED, UNIT
 from ..values import frozen
+from .flow_room import FlowRoom
+from .kronrod import NODES, RULES, WEIGHTS
 from .power_series import PowerSeries
 from .products import Parts, independent
 
@@ -48,30 +50,6 @@ MOST_EVALUATED = 2**18
 """Panels of one integral; what turns more often is not resolved."""
 CHUNK = 4_000_000
 """Numbers in one intermediate array."""
-
-KRONROD_NODES = np.array([
-    0.995657163025808080735527280689003, 0.973906528517171720077964012084452, 0.930157491355708226001207180059508,
-    0.865063366688984510732096688423493, 0.780817726586416897063717578345042, 0.679409568299024406234327365114874,
-    0.562757134668604683339000099272694, 0.433395394129247190799265943165784, 0.294392862701460198131126603103866,
-    0.148874338981631210884826001129720, 0.0,
-])  # fmt: skip
-"""Non-negative nodes of the 21 point rule; the odd ones are those of the 10 point Gauss rule."""
-KRONROD_WEIGHTS = np.array([
-    0.011694638867371874278064396062192, 0.032558162307964727478818972459390, 0.054755896574351996031381300244580,
-    0.075039674810919952767043140916190, 0.093125454583697605535065465083366, 0.109387158802297641899210590325805,
-    0.123491976262065851077958109585166, 0.134709217311473325928054001771707, 0.142775938577060080797094273138717,
-    0.147739104901338491374841515972068, 0.149445554002916905664936468389821,
-])  # fmt: skip
-GAUSS_WEIGHTS = np.array([
-    0.066671344308688137593568809893332, 0.149451349150580593145863397657697, 0.219086362515982043995534934228163,
-    0.269266719309996355091226921569469, 0.295524224714752870173815619188769,
-])  # fmt: skip
-
-NODES = np.concatenate([-KRONROD_NODES, KRONROD_NODES[-2::-1]])
-WEIGHTS = np.concatenate([KRONROD_WEIGHTS, KRONROD_WEIGHTS[-2::-1]])
-COARSE = np.zeros(21)
-COARSE[1::2] = np.concatenate([GAUSS_WEIGHTS, GAUSS_WEIGHTS[::-1]])
-RULES = np.stack([WEIGHTS, WEIGHTS - COARSE])
 
 
 class Basis:
@@ -310,7 +288,6 @@ class AffineFlow:
         self.reach, self.shortest = parts.reach, parts.shortest
         self.left, self.right = parts.left, parts.right
         self._starts, self.series = parts.starts, parts.series
-        self._single = len(parts.starts) == parts.left.shape[1]
         self._sizes = abs(self.left), abs(self.right)
         self.function = np.searchsorted(parts.starts, np.arange(parts.left.shape[1]), side="right") - 1
         self._powers = bool(parts.basis.power.any())
@@ -336,20 +313,43 @@ class AffineFlow:
 
     def start(self, y0: np.ndarray, shift: np.ndarray | None = None) -> Trajectory:
         """The trajectory through `y0` (ny,) at the start of the segment, off by up to ``shift``, all of it together."""
-        return Trajectory(self, y0, self.coefficients(y0), shift=shift)
+        return Trajectory(self, y0, shift=shift)
+
+    @cached_property
+    def rooms(self) -> Pool:
+        """Kernels that follow trajectories of this flow, where all of it are products."""
+        return Pool(self._room)
+
+    def _room(self) -> FlowRoom:
+        return FlowRoom((self.left, self.right, self.function), self.basis.packed, self.limited)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all of it are products, of dense matrices."""
+        return isinstance(self.left, np.ndarray) and not self.series
 
     def coefficients(self, y0: np.ndarray) -> np.ndarray:
         """Coefficients (ny, basis.size) of the trajectory through `y0`."""
+        if self.plain:
+            room = self.rooms.take()
+            found = room.start(y0)
+            self.rooms.give(room)
+            return found
         weights = self.right.dot(y0)
         if not isinstance(self.left, np.ndarray):
             found = np.zeros((self.ny, self.basis.size))
             np.add.at(found, (self.left.indices, self.function), weights)
             return found
-        terms = self.left * weights
-        found = terms if self._single else np.add.reduceat(terms, self._starts, axis=1)
+        found = np.add.reduceat(self.left * weights, self._starts, axis=1)
         for series in self.series:
             series.add(found, series.left, series.weights(y0))
         return found
+
+    def coefficients_of(self, starts: np.ndarray) -> np.ndarray:
+        """Those (k, ny, basis.size) of the trajectories through several states (k, ny), where all of the flow are products."""
+        # State by state: a product of matrices has other bits for few starts than for many.
+        weights = sum(starts[:, [j]] * self.right[:, j] for j in range(self.ny))
+        return np.add.reduceat(self.left * np.asarray(weights)[:, None, :], self._starts, axis=2)
 
     def cancelling(self, rows: np.ndarray, weights: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Magnitudes of rows (k, ny) over all products, with those of one function and one start value summed before.
@@ -411,7 +411,7 @@ class Trajectory:
         By how much ``y0`` may be off, all of it together, in one way.
     """
 
-    __slots__ = ("C", "_largest", "_next", "flow", "reach", "shift", "y0")
+    __slots__ = ("_C", "_largest", "_next", "flow", "reach", "shift", "y0")
 
     precision = PRECISION
     """Relative error that integrals along the trajectory may have."""
@@ -419,15 +419,22 @@ class Trajectory:
     """Halvings of a panel of `edges` beyond which integrals gain nothing: as many as it takes."""
 
     def __init__(
-        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray, largest: np.ndarray | None = None,
+        self, flow: AffineFlow, y0: np.ndarray, C: np.ndarray | None = None, largest: np.ndarray | None = None,
         shift: np.ndarray | None = None,
     ) -> None:  # fmt: skip
-        self.flow, self.y0, self.C, self.shift = flow, y0, C, shift
+        self.flow, self.y0, self._C, self.shift = flow, y0, C, shift
         self.reach = flow.reach
         self._next: Trajectory | None = None
         self._largest = largest
         if flow.limited:
             self._limit()
+
+    @property
+    def C(self) -> np.ndarray:
+        """Coefficients of the functions, made when they are first asked for."""
+        if self._C is None:
+            self._C = self.flow.coefficients(self.y0)
+        return self._C
 
     def _limit(self) -> None:
         """Drop decayed groups, and take the reach from those that are left."""
@@ -468,10 +475,14 @@ class Trajectory:
 
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
-        if h > self.reach:
-            start, piece = self.piece(h)
-            return piece.C.dot(piece.flow.basis.at(h - start))
-        return self.C.dot(self.flow.basis.at(h))
+        start, piece = self.piece(h) if h > self.reach else (0.0, self)
+        flow = piece.flow
+        if not flow.plain:
+            return piece.C.dot(flow.basis.at(h - start))
+        room = flow.rooms.take()
+        found = room.follow(piece.C, h - start)
+        flow.rooms.give(room)
+        return found
 
     def slope(self, h: float) -> np.ndarray:
         """Time derivative (ny,) at time `h`, of every function by itself."""

@@ -27,7 +27,8 @@ class Flows:
 
     def __init__(self, make: Callable[[float], AffineFlow]) -> None:
         self._make = make
-        self._short: dict[float, AffineFlow] = {}
+        self.short: dict[float, AffineFlow] = {}
+        """Those for short segments that were made, by the lengths from which they suit."""
 
     @cached_property
     def usual(self) -> AffineFlow:
@@ -39,7 +40,7 @@ class Flows:
         if not length > 0.0:
             return self.usual
         unit = 2.0 ** (POWERS * math.floor(math.log2(length) / POWERS))
-        found = self._short.get(unit)
+        found = self.short.get(unit)
         if found is None:
-            found = self._short[unit] = self._make(unit)
+            found = self.short[unit] = self._make(unit)
         return found

@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.crossing import TOUCH, TWICE
+from ..kernels.motion import NoiseForms
+from ..kernels.rounding import LOCATED as LOCATED
 from ..reduction.affine import Restart
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Trajectory
 from .power_series import PowerSeries
 
-LOCATED = 4.0
-"""Units in the last place of time by which the location of an instant may be off."""
 MISSED = 4.0
 """What integration may have missed of a form, in estimated errors."""
 ORDER = 5
@@ -211,6 +211,12 @@ class FlowNoise:
         self.moves, self.stays = np.concatenate([moves, *more]), np.concatenate([flow.function, *more])
         self._size = np.abs(flow.right)
         self._over_y = np.concatenate([self._start, np.abs(rest), follows, self._size])
+
+    @property
+    def for_kernels(self) -> NoiseForms:
+        """What kernels read of it where the flow has no power series."""
+        parts = self._over_y, self._left, self._right, self._staying
+        return NoiseForms._make([*map(np.ascontiguousarray, parts), np.zeros(len(self._over_y))])
 
     def sizes(self, trajectory: Trajectory) -> Sizes:
         """What noise a trajectory has."""

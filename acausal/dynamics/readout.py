@@ -13,6 +13,7 @@ import numpy as np
 
 from ..flattening.flat_model import VECTOR, kind_of
 from ..flattening.forms import inner
+from ..kernels.loading import Matrix
 from ..modeling.array_forms import Algebra, ArrayForm, added_up, stacked
 from ..modeling.expressions import Expr, Symbol
 from ..reduction.affine import ExactMode, Rows
@@ -56,6 +57,7 @@ class Readout:
         self.integrals = [k for k, o in enumerate(model.output_equations) if o.integral]
         self.position = {k: n for n, k in enumerate(self.integrals)}
         self._rows: WeakKeyDictionary[ReadMode, dict[tuple[int, ...], Any]] = WeakKeyDictionary()
+        self._readings: WeakKeyDictionary[ReadMode, dict[Any, Matrix]] = WeakKeyDictionary()
         self._frames: dict[tuple[Any, ...], PointFrame] = {}
         self._points: dict[bytes, PointFrame] = {}
         self._observed: dict[int, list[tuple[int, int]]] = {}
@@ -156,6 +158,18 @@ class Readout:
 
     # -- values --------------------------------------------------------------------------------------------------
 
+    def reading(self, data: ReadMode, ids: tuple[int, ...], slopes: tuple[int, ...]) -> Matrix:
+        """The affine part of variables, then of time derivatives of others, over the state vector."""
+        known = self._readings.setdefault(data, {})
+        found = known.get((ids, slopes))
+        if found is None:
+            rows = [self.rows(data, ids), *([self.slope_rows(data, slopes)] if slopes else [])]
+            dense = np.concatenate(
+                [part if isinstance(part, np.ndarray) else part.toarray() for part in rows]
+            )
+            found = known[ids, slopes] = Matrix(dense)
+        return found
+
     def columns(
         self,
         ids: tuple[int, ...],
@@ -199,9 +213,7 @@ class Readout:
         slopes: tuple[int, ...] = (),
     ) -> np.ndarray:
         """Values of several variables, then time derivatives of others, at one state, integrals at ``moment.q``."""
-        found = self.rows(data, ids) @ y
-        if slopes:
-            found = np.concatenate([found, self.slope_rows(data, slopes) @ y])
+        found = self.reading(data, ids, slopes)(y)
         for n, k in enumerate((*ids, *slopes)):
             if self.outside[k]:
                 e = _Evaluation(self, data, None, moment, np.zeros(1), y[None, :])

@@ -17,6 +17,8 @@ from ..kernels.crossing import HIT, NOISE, Guards, Noise, SearchRoom
 from ..kernels.functions import Functions, values
 from ..kernels.loading import Bound, Packed
 from ..kernels.location import RECORD
+from ..kernels.motion import WatchedForms
+from ..kernels.rounding import RISE
 from ..reduction.affine import ModeData
 from ..reduction.rounding import ROUNDING, SUMMED, UNIT
 from .closed_form import AffineFlow, Basis, Trajectory
@@ -24,8 +26,6 @@ from .location import locate
 from .noise import LOCATED, TWICE, FlowNoise, Sizes, shifted
 
 Hit = tuple[float, int]
-RISE = 0.04
-"""Part of the noise floor at which a guard known to leave zero upwards is searched for its next zero."""
 MOST_SIZES = 64
 """Sizes of searches of which room is kept."""
 
@@ -83,6 +83,13 @@ class FlowWatch(Watch):
         self._coefficients = TWICE * coefficients[self.which]
         self._starts = self.armed.astype(int), np.where(self.armed, RISE, 1.0)
 
+    def for_kernels(self, orientation: np.ndarray) -> WatchedForms:
+        """What kernels read of it, where all forms have this orientation."""
+        return WatchedForms(
+            np.ascontiguousarray(self.forms), self._slope, self._known, np.ascontiguousarray(self._coefficients),
+            orientation[self.which], np.array(self.which, np.int64),
+        )  # fmt: skip
+
     def first(
         self, trajectory: Trajectory, length: float, t0: float, known: Callable[[], np.ndarray | float]
     ) -> Hit | None:
@@ -92,7 +99,7 @@ class FlowWatch(Watch):
             rounding = self._coefficients.dot(np.abs(trajectory.y0)) + known()
             return Floor(rounding, self.late(trajectory.y0, t0), moving=self.noise)
 
-        search = room(len(self.forms), trajectory.flow.basis.size, self.noise)
+        search = room(self.forms.shape, trajectory.flow.basis.size, self.noise)
         return _searched(search, trajectory, self.forms, self._starts, floor, length, t0)
 
     def since(self, trajectory: Trajectory, h: float, k: int, t0: float) -> float:
@@ -191,7 +198,7 @@ def first_crossing(
     is resolved that cannot matter.
     """
     leaves = np.where(armed, RISE, 1.0)
-    search = room(len(G), trajectory.flow.basis.size)
+    search = room(G.shape, trajectory.flow.basis.size)
     return _searched(search, trajectory, G, (armed, leaves), floor, h_end, t0)
 
 
@@ -247,10 +254,10 @@ UNKNOWN = Packed(
 
 
 class CrossingSearch:
-    """Room for searches of ``count`` guards, over as many functions and terms of noise; one search at a time uses it."""
+    """Room for searches of ``count`` guards over ``ny`` states, functions and terms of noise; one search at a time uses it."""
 
-    def __init__(self, count: int, size: int, moves: int, stays: int) -> None:
-        self.key = count, size, moves, stays
+    def __init__(self, count: int, ny: int, size: int, moves: int, stays: int) -> None:
+        self.key = count, ny, size, moves, stays
 
         def row() -> np.ndarray:
             return np.zeros(count)
@@ -262,7 +269,16 @@ class CrossingSearch:
             return np.zeros(terms, np.int64)
 
         levels, shifts = crossing.LEVELS, size if moves or stays else 0
-        self.guards = Guards(over(size), over(size), over(size), numbers(count), row(), numbers(count))
+        self.guards = Guards(
+            over(ny),
+            np.zeros((ny, size)),
+            over(size),
+            over(size),
+            over(size),
+            numbers(count),
+            row(),
+            numbers(count),
+        )
         self.noise = Noise(
             row(), row(), row(), row(), over(moves), numbers(moves), over(stays), numbers(stays), row(),
             over(moves), row(), over(shifts),
@@ -286,7 +302,7 @@ class CrossingSearch:
 
     def combine(self, G: np.ndarray, C: np.ndarray) -> None:
         """The guards ``G y`` (count, ny) on the next piece, where ``y`` is the combination ``C`` (ny, functions)."""
-        np.dot(G, C, out=self.guards.values)
+        self.guards.rows[:], self.guards.states[:] = G, C
         self.work.flags[crossing.FRESH] = 1
 
     def hear(self, rounding: np.ndarray, late: np.ndarray | float, missed: np.ndarray | float) -> None:
@@ -322,13 +338,14 @@ class CrossingSearch:
         return float(self.work.numbers[crossing.FOUND]), int(self.work.flags[crossing.GUARD])
 
 
-_idle: dict[tuple[int, int, int, int], list[CrossingSearch]] = {}
+_idle: dict[tuple[int, int, int, int, int], list[CrossingSearch]] = {}
 """Room that no search uses, by its size."""
 
 
-def room(count: int, size: int, noise: FlowNoise | None = None) -> CrossingSearch:
-    """Room for one search, to be given back when it ends: runs in several threads have one each."""
-    key = count, size, len(noise.moves) if noise else 0, len(noise.stays) if noise else 0
+def room(shape: tuple[int, ...], size: int, noise: FlowNoise | None = None) -> CrossingSearch:
+    """Room for one search of rows of a shape, to be given back when it ends: runs in several threads have one each."""
+    (count, ny) = shape
+    key = count, ny, size, len(noise.moves) if noise else 0, len(noise.stays) if noise else 0
     if len(_idle) > MOST_SIZES:
         _idle.clear()
     try:
@@ -341,7 +358,7 @@ class IntervalBounds:
     """Bounds of one combination of functions on intervals."""
 
     def __init__(self, functions: Functions, row: np.ndarray) -> None:
-        self._functions, self._search = functions, CrossingSearch(1, len(row), 0, 0)
+        self._functions, self._search = functions, CrossingSearch(1, 0, len(row), 0, 0)
         self._search.guards.values[:] = row
         crossing.derive(functions, self._search.guards, self._search.work)
 

@@ -15,9 +15,10 @@ from typing import Any
 
 ENTRY = """
 def entry(table):
-{arrays}
     return function({records})
 """
+MANY = 3
+"""Numbers of a table that many records take: the address of their own, its rows and their length."""
 FAST = 3
 """Level of optimisation."""
 
@@ -32,8 +33,12 @@ def compile_kernels() -> Path | None:
         return None
     from kernels import dialect  # type: ignore[import-not-found]
     from numba import njit  # type: ignore[import-not-found]
+    from numba.core.codegen import CPUCodeLibrary  # type: ignore[import-not-found]
 
-    dialect.compiler.append(njit(error_model="numpy"))
+    # Every kernel would be optimised again with all that call it; here all of them are, once.
+    CPUCodeLibrary._optimize_final_module = lambda self: None
+    options: Any = {"error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    dialect.compiler.append(njit(**options))
     from kernels.entries import ENTRIES  # type: ignore[import-not-found]
 
     for old in path.parent.glob("compiled-*"):
@@ -44,32 +49,16 @@ def compile_kernels() -> Path | None:
 def compiled_ir(name: str, entry: Any) -> Any:
     """Module of one entry, which takes the address of a table: that of every array, followed by the lengths of its axes."""
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
-    from numba import carray, cfunc, types  # type: ignore[import-not-found]
-    from numba.extending import intrinsic  # type: ignore[import-not-found]
+    from kernels.compiled_records import at, width  # type: ignore[import-not-found]
+    from numba import cfunc, types  # type: ignore[import-not-found]
 
-    def at(kind: Any) -> Any:
-        @intrinsic
-        def pointer(context: Any, address: Any) -> Any:
-            def cast(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
-
-            return types.CPointer(kind)(types.int64), cast
-
-        return pointer
-
-    lines, records, k = list[str](), list[str](), 0
-    for r, layout in enumerate(entry.layouts):
-        names = []
-        for each in layout:
-            axes = int(each[1])
-            shape = ", ".join(f"table[{k + 1 + axis}]" for axis in range(axes))
-            lines.append(f"    a{k} = carray({each[0]}(table[{k}]), ({shape},))")
-            names.append(f"a{k}")
-            k += 1 + axes
-        records.append(f"record{r}({', '.join(names)})")
-    scope = {"carray": carray, "f": at(types.float64), "i": at(types.int64), "function": entry.function}
-    scope |= {f"record{r}": record for r, record in enumerate(entry.records)}
-    exec(ENTRY.format(arrays="\n".join(lines), records=", ".join(records)), scope)
+    scope, records, place = {"function": entry.function}, list[str](), 0
+    for r, record in enumerate(entry.records):
+        many = hasattr(record, "record")
+        scope[f"record{r}"] = at(record.record if many else record, many)
+        records.append(f"record{r}(table, {place})")
+        place += MANY if many else width(record)
+    exec(ENTRY.format(records=", ".join(records)), scope)
     found = cfunc(types.int64(types.CPointer(types.int64)), error_model="numpy")(scope["entry"])
     module = llvm.parse_assembly(found.inspect_llvm())
     for each in module.functions:

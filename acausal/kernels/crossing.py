@@ -44,7 +44,7 @@ CLEAR, HIT, NOISE = 0, 1, 2
 # Numbers of a search.
 LENGTH, START, FINE, FOUND = range(4)
 # Flags of a search.
-FRESH, GOES_ON, BEGUN, HEARD, CONSTANT, MOVES, SHIFTED, GUARD, LEVEL, DIVIDED, SPLIT, NEXT = range(12)
+FRESH, GOES_ON, BEGUN, HEARD, CONSTANT, MOVES, SHIFTED, GUARD, LEVEL, DIVIDED, SPLIT, NEXT, STATUS = range(13)
 # Depths of a guard in an interval: below which it is zero, touches it, and has left it; at the least and at the most.
 FLOOR, TOUCHED, RISE, MOST_FLOOR, MOST_TOUCHED, MOST_RISE = range(6)
 # Bounds of a guard on an interval: Bernstein coefficients, then the rest of them.
@@ -56,7 +56,11 @@ FROM, TO, COUNT, INDEX, KNOWN = range(5)
 class Guards(NamedTuple):
     """Combinations of functions that have to stay positive; arrays (guards, functions) and (guards,)."""
 
-    layout = "f2 f2 f2 i1 f1 i1"
+    layout = "f2 f2 f2 f2 f2 i1 f1 i1"
+    rows: np.ndarray
+    """Over the state vector (guards, ny)."""
+    states: np.ndarray
+    """The state vector over the functions (ny, functions)."""
     values: np.ndarray
     slopes: np.ndarray
     fourth: np.ndarray
@@ -125,8 +129,19 @@ class SearchRoom(NamedTuple):
     """Right ends of the intervals next to the start that wait."""
 
 
-NUMBERS, FLAGS, BOUNDS, DEPTHS, FRAME = 4, 12, 10, 6, 5
+NUMBERS, FLAGS, BOUNDS, DEPTHS, FRAME = 4, 13, 10, 6, 5
 """Lengths of the records above."""
+
+
+@kernel
+def combine(G: np.ndarray, C: np.ndarray, out: np.ndarray) -> None:
+    """Guards ``G y`` where ``y`` is the combination ``C`` of functions."""
+    for k in range(G.shape[0]):
+        for j in range(C.shape[1]):
+            found = 0.0
+            for i in range(C.shape[0]):
+                found += G[k, i] * C[i, j]
+            out[k, j] = found
 
 
 # -- bounds on an interval ----------------------------------------------------------------------------------------------
@@ -586,6 +601,7 @@ def first_crossing(b: Functions, g: Guards, n: Noise, w: SearchRoom) -> int:
     length, count = w.numbers[LENGTH], g.values.shape[0]
     if w.flags[FRESH]:
         w.flags[FRESH] = 0
+        combine(g.rows, g.states, g.values)
         derive(b, g, w)
     values(b, 0.0, w.phi[0])
     values(b, length, w.right)

@@ -14,3 +14,8 @@ compiler: list[Callable[[Any], Any]] = []
 def kernel(function: F) -> F:
     """A function in the dialect of this package: itself, where nothing compiles it."""
     return compiler[0](function) if compiler else function
+
+
+def chosen(records: Any, k: int) -> Any:
+    """One of several records of a kind, which a kernel has by its number."""
+    return records[k]

@@ -6,7 +6,16 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .crossing import Guards, Noise, SearchRoom, first_crossing
+from .events import follow_events
 from .functions import Functions
+from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply, start_flow
+from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
+
+
+class ManyRecords(NamedTuple):
+    """Several records of one class, which may be of different sizes."""
+
+    record: Any
 
 
 class KernelEntry(NamedTuple):
@@ -15,10 +24,17 @@ class KernelEntry(NamedTuple):
     function: Callable[..., int]
     records: tuple[Any, ...]
 
-    @property
-    def layouts(self) -> list[list[str]]:
-        """Types of the arrays of every record: "f" or "i", with the number of axes."""
-        return [record.layout.split() for record in self.records]
 
-
-ENTRIES = {"first_crossing": KernelEntry(first_crossing, (Functions, Guards, Noise, SearchRoom))}
+ENTRIES = {
+    "first_crossing": KernelEntry(first_crossing, (Functions, Guards, Noise, SearchRoom)),
+    "start_flow": KernelEntry(start_flow, (FlowTerms,)),
+    "follow_flow": KernelEntry(follow_flow, (Functions, FlowTerms)),
+    "multiply": KernelEntry(multiply, (MatrixProduct,)),
+    "follow_events": KernelEntry(
+        follow_events,
+        (
+            ManyRecords(FlowRecords), ManyRecords(SituationRecords), DiscreteRecords, EventState, EventState, EventLog,
+            EventRoom,
+        ),
+    ),
+}  # fmt: skip

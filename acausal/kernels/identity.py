@@ -7,7 +7,10 @@ import platform
 import sys
 from pathlib import Path
 
-SOURCES = ("crossing", "dialect", "entries", "functions", "location", "rounding")
+SOURCES = (
+    "crossing", "dialect", "discrete_part", "entries", "events", "functions", "instants", "location", "motion", "programs",
+    "rounding", "segments", "signs", "situations",
+)  # fmt: skip
 """Modules that compiled kernels are made of."""
 KINDS = (".so", ".o")
 """Shared libraries load at once; objects need llvmlite."""

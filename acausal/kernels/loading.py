@@ -6,36 +6,87 @@ import ctypes
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from ..errors import warn
 from .entries import ENTRIES
 from .identity import DIGEST, checksum, compiled
+from .motion import MatrixProduct
 
+Room = TypeVar("Room")
 TYPES = {"f": np.dtype(np.float64), "i": np.dtype(np.int64)}
 
 
-class Packed:
-    """A record of arrays, with their addresses and lengths as a compiled kernel reads them.
+def width(record: Any) -> int:
+    """Numbers of a table that a class of records takes."""
+    kinds = record.layout.split()
+    return sum(width(record.of[k]) if kind == "r" else 1 + int(kind[1]) for k, kind in enumerate(kinds))
+
+
+def table_of(record: Any) -> list[int]:
+    """Addresses and lengths of the arrays of a record, and of those in it.
 
     Raises
     ------
     TypeError
         If an array is not what the record says.
     """
+    found = list[int]()
+    for name, kind, part in zip(record._fields, record.layout.split(), record, strict=True):
+        if kind == "r":
+            found += table_of(part)
+            continue
+        if part.dtype != TYPES[kind[0]] or part.ndim != int(kind[1]) or not part.flags.c_contiguous:
+            raise TypeError(
+                f"{type(record).__name__}.{name} is no {kind}: {part.dtype} with {part.ndim} axes"
+            )
+        found += [part.ctypes.data, *part.shape]
+    return found
+
+
+class Packed:
+    """A record with the table that a compiled kernel reads."""
 
     __slots__ = ("record", "table")
 
     def __init__(self, record: Any) -> None:
-        for name, kind, array in zip(record._fields, record.layout.split(), record, strict=True):
-            if array.dtype != TYPES[kind[0]] or array.ndim != int(kind[1]) or not array.flags.c_contiguous:
-                raise TypeError(
-                    f"{type(record).__name__}.{name} is no {kind}: {array.dtype} with {array.ndim} axes"
-                )
-        self.record = record
-        self.table = np.array([n for a in record for n in (a.ctypes.data, *a.shape)], np.int64)
+        self.record, self.table = record, np.array(table_of(record), np.int64)
+
+
+class PackedMany:
+    """Records of one class by number, of which a kernel takes one at a time; more can be added.
+
+    Attributes
+    ----------
+    record : list
+        The records.
+    table : array
+        Address and lengths of the rows that a compiled kernel reads, one for each record.
+    """
+
+    __slots__ = ("_rows", "record", "table")
+
+    def __init__(self, record: Any) -> None:
+        self.record: list[Any] = []
+        self._rows = np.zeros((16, width(record)), np.int64)
+        self._place()
+
+    def _place(self) -> None:
+        self.table = np.array([self._rows.ctypes.data, *self._rows.shape], np.int64)
+
+    def add(self, packed: Packed) -> None:
+        """Add a record."""
+        if len(self.record) == len(self._rows):
+            self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
+            self._place()
+        self._rows[len(self.record)] = packed.table
+        self.record.append(packed.record)
+
+    def replace(self, k: int, packed: Packed) -> None:
+        """Take another record for one of them."""
+        self._rows[k], self.record[k] = packed.table, packed.record
 
 
 class Bound:
@@ -53,13 +104,66 @@ class Bound:
 
     __slots__ = ("records", "run", "table")
 
-    def __init__(self, name: str, *packed: Packed) -> None:
+    def __init__(self, name: str, *packed: Packed | PackedMany) -> None:
         self.records, self.table = [each.record for each in packed], np.concatenate([p.table for p in packed])
         function, kernel = compiled_function(name), ENTRIES[name].function
         if function is None:
             self.run: Callable[[], int] = lambda: int(kernel(*self.records))
         else:
             self.run = partial(function, self.table.ctypes.data)
+
+
+class Pool(Generic[Room]):
+    """Kernels with records of their own, each used by one thread at a time.
+
+    Parameters
+    ----------
+    make : callable
+        Makes one where none is idle.
+    """
+
+    __slots__ = ("_idle", "give", "make")
+
+    def __init__(self, make: Callable[[], Room]) -> None:
+        self.make, self._idle = make, list[Room]()
+        self.give = self._idle.append
+
+    def take(self) -> Room:
+        """One to use, to be given back."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self.make()
+
+
+class Matrix:
+    """A matrix whose products with vectors have the bits that kernels give them: terms are added in order.
+
+    Parameters
+    ----------
+    A : (m, n) array
+    """
+
+    __slots__ = ("A", "_pool")
+
+    def __init__(self, A: np.ndarray) -> None:
+        self.A, self._pool = np.ascontiguousarray(A), Pool(self._room)
+
+    def _room(self) -> Bound:
+        return Bound("multiply", Packed(MatrixProduct(self.A, *map(np.zeros, self.A.shape[::-1]))))
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        """The product (m,) with a vector (n,)."""
+        if compiled_function("multiply") is None:
+            terms = self.A * x
+            return np.add.accumulate(terms, axis=1)[:, -1] if terms.size else terms.sum(axis=1)
+        room = self._pool.take()
+        product: MatrixProduct = room.records[0]  # type: ignore[assignment]
+        product.x[:] = x
+        room.run()
+        found = product.y.copy()
+        self._pool.give(room)
+        return found
 
 
 _loaded: dict[str, Any] = {}

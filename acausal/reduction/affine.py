@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
+from ..kernels.loading import Matrix
 from ..values import frozen
 from .double_double import Fine
 from .rounding import ROUNDING, SUMMED, amplitudes
@@ -261,6 +262,11 @@ class ExactMode:
 
     reason = ""
 
+    @cached_property
+    def unknowns(self) -> Matrix:
+        """The core unknowns ``T y`` of a state vector."""
+        return Matrix(self.T)
+
     @property
     def freedom(self) -> int:
         """Number of states."""
@@ -342,6 +348,11 @@ class ModeData(ExactMode):
     def impulse(self) -> np.ndarray:
         """J1, the time integral of z over the instant, per unit of ``constraints @ [z-; xi]``, (n, n_constraints)."""
         return self._maps[1]
+
+    @cached_property
+    def moved(self) -> Matrix:
+        """The movement of the states for defects of the constraints."""
+        return Matrix(self.jump)
 
     @cached_property
     def movement(self) -> tuple[np.ndarray, np.ndarray]:

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..kernels.rounding import SUMMED, UNIT
+from ..kernels.rounding import HALF, ROUNDING, SUMMED, UNIT
 
 __all__ = ["HALF", "ROUNDING", "SUMMED", "TINY", "UNIT", "amplitudes"]
 
-HALF = UNIT**0.5
-"""Half of the digits: the square of what is smaller is rounding, and rounding of a square may be as large."""
 TINY = 1e-300
 """Keeps quotients from being those of zeros."""
-ROUNDING = 1e-14
-"""Part of its terms below which a sum is zero, some fifty roundings of coefficients and values: for constraints as for guards,
-both speak of the same left limits."""
 
 
 def amplitudes(S: np.ndarray) -> np.ndarray:

@@ -92,6 +92,9 @@ class SegmentGroup:
     @cached_property
     def C(self) -> np.ndarray:
         """Coefficients of all members, (k, ny, functions)."""
+        flow = self.exact[0].flow
+        if flow.plain and not flow.limited:
+            return flow.coefficients_of(self.y0)
         return np.stack([t.C for t in self.exact])
 
     @cached_property

@@ -88,7 +88,8 @@ class Trace:
     """Variables over the core unknowns: what the states mean."""
 
 
-register(KeptMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, AffineFlow, PowerSeries)
+register(KeptMode, Numbers, Trace, Jump, SeriesMotion, PointFrame, PowerSeries)
+register(AffineFlow, without=("rooms",))
 register(Basis, without=("_latest", "packed"))
 
 

@@ -12,6 +12,9 @@ MAX_DENOMINATOR = 10**9
 TOGETHER = 1e-12
 """Part of the shortest period within which ticks and other events share an instant."""
 
+EXACT = 2**53
+"""Whole numbers up to here are numbers in double precision."""
+
 
 def exact(x: float) -> Fraction | None:
     """Return the rational that a float stands for, None if no small one reproduces it to one ulp."""
@@ -24,10 +27,11 @@ class Clock:
 
     def __init__(self, period: Fraction | float, start: Fraction | float) -> None:
         self.period, self.start = period, start
-        self._ratio: tuple[int, int, int] | None = None
+        self.ratio: tuple[int, int, int] | None = None
+        """First tick and period as whole numbers of a part of a second, and how many of these that has; None for floats."""
         if isinstance(period, Fraction) and isinstance(start, Fraction):
             d = math.lcm(period.denominator, start.denominator)
-            self._ratio = int(start * d), int(period * d), d
+            self.ratio = int(start * d), int(period * d), d
 
     @classmethod
     def make(cls, period: float, start: float, place: Location) -> Clock:
@@ -41,10 +45,17 @@ class Clock:
 
     def tick(self, k: int) -> float:
         """Time of tick ``k`` in seconds."""
-        if self._ratio is None:
+        if self.ratio is None:
             return float(self.start + k * self.period)
-        first, step, d = self._ratio
+        first, step, d = self.ratio
         return (first + k * step) / d
+
+    def countable(self, t: float) -> bool:
+        """Whether all ticks until ``t`` are quotients of numbers that doubles hold."""
+        if self.ratio is None:
+            return True
+        first, step, d = self.ratio
+        return max(d, abs(first) + step + t * d) < EXACT
 
     def first_from(self, t: float, tolerance: float) -> int:
         """Number of the first tick that is not before ``t``."""

@@ -8,10 +8,12 @@ from time import perf_counter
 
 from ..compilation.discrete import DiscreteProgram, discrete_program
 from ..compilation.nonlinear_rows import NonlinearFunctions
+from ..compilation.programs import program_of
 from ..compilation.sources import SourceProgram, source_program
 from ..errors import StatementError
 from ..flattening.flat_model import FlatModel
 from ..flattening.flatten import flatten
+from ..kernels.programs import Arithmetic
 from ..modeling.component import Component
 from ..reduction.nonlinear_rows import NonlinearRows
 from ..reduction.reduced_model import ReducedModel, reduce_model
@@ -75,6 +77,11 @@ class CompiledModel:
         made = NonlinearFunctions(self.nonlinear_rows)
         self.counts.seconds += perf_counter() - begin
         return made
+
+    @cached_property
+    def programs(self) -> tuple[Arithmetic | None, Arithmetic | None]:
+        """The discrete part and the sources as kernels execute them; None for what they cannot."""
+        return program_of(self.discrete.update.function), program_of(self.sources.states.function)
 
     @cached_property
     def unknowns(self) -> Unknowns:

@@ -28,7 +28,8 @@ from ..results.record import Jump, MicroStep, Record
 from .failures import Inconsistent
 from .instants.discrete import Outcome
 from .instants.impact_rounds import Stage
-from .instants.transition import LeftLimits, ModeTables
+from .instants.restart import LeftLimits
+from .instants.transition import ModeTables
 from .nonlinear.accuracy import rates_from
 from .nonlinear.steps import Steps
 from .nonlinear.tangents import Tangents

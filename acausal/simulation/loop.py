@@ -58,12 +58,13 @@ from .instants.impact_rounds import ImpactFailed, Stage
 from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted
+from .instants.restart import LeftLimits
 from .instants.search import NoConsistentMode
 from .instants.standstill import through_standstill
-from .instants.transition import Choice, Instant, LeftLimits
+from .instants.transition import Choice, Instant
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator
-from .run import Run
+from .repeating import Repeating
 from .sources.source_states import OpenInput
 from .state import Given
 from .watch import can_trigger, orientations
@@ -72,11 +73,13 @@ TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
 CLOSER = 2.0
 """Times the time of a crossing: until then another flow of the same motion has to cross too."""
+REPEATED = ("time", "state")
+"""Kinds of instants that come again."""
 MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
-class Loop(Run):
+class Loop(Repeating):
     """A run that moves."""
 
     # -- time --------------------------------------------------------------------------------------------------------
@@ -89,13 +92,24 @@ class Loop(Run):
 
         Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
         """
-        state, self.report = self.state, report
+        self.report = report
         if t_end > self.sources.stretch.stop:
             self.sources.stretch.end_at(t_end)
+        try:
+            self._advance(t_end)
+        finally:
+            self.release()
+
+    def _advance(self, t_end: float) -> None:
+        """The same."""
+        state = self.state
         seconds = self.work.seconds
         while not self.status.finished:
             if state.pending is None:
                 begin, recorded = perf_counter(), seconds["record"]
+                if self.report is None and self.repeat(t_end):
+                    seconds["flow"] += perf_counter() - begin
+                    return
                 self.mark()
                 due = min(self.next_tick, state.timed_next)
                 if self.sources.varies:
@@ -232,12 +246,16 @@ class Loop(Run):
                 self.change_inputs(given.open_inputs)
             if first and reinits:
                 requested = reinits + requested
-            if first or jumped or requested or self._moves(outcome):
+            before = None if self.seen is None or kind not in REPEATED else self.situation_key()
+            searched = bool(first or jumped or requested or self._moves(outcome))
+            if searched:
                 jumped = self._accept(outcome, requested, kind, triggers, k)
             else:
                 self._take(outcome)
                 step = MicroStep(state.t, k, kind, triggers, state.mode, state.mode, D=state.D, R=state.R)
                 self.record.steps.append(step)
+            if self.seen is not None and before is not None:
+                self.learn(before, triggers, searched, jumped)
             trail.append((state.D, state.mode, self.y, outcome.R, state.memory))
             if k == limit or (k > 0 and _repeats(trail)):
                 begin = max(0, len(trail) - 6)
@@ -715,7 +733,7 @@ class ClosedForm:
             moved = self._late * rate
             shift = np.concatenate([data.T.dot(moved), moved[states:]])
         error = SUMMED * data.sizes[0].dot(trajectory.magnitude(h))
-        return Arrival(data.T.dot(y), slopes, second, error, self._late, shift, y)
+        return Arrival(data.unknowns(y), slopes, second, error, self._late, shift, y)
 
     def confirm(self, h: float) -> None:
         """Judge the end, and the way there at the first visits of the mode."""

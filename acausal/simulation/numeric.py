@@ -62,6 +62,8 @@ class NumericCore:
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed, self.seconds = 0, 0.0
         """Analyses of modes, and the time they took; those with tangents count for the core without."""
+        self.idle: list[Any] = []
+        """What kernels know of events with these numbers, where no run uses it."""
         self._make_numbers, self._make_system = make, system
         self._shared, self._counts = shared, counts or self
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)

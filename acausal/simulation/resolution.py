@@ -7,7 +7,7 @@ import numpy as np
 from ..dynamics.closed_form import Trajectory
 from ..dynamics.noise import Uncertainty
 from ..reduction.affine import AffineModel, Inadmissible, ModeData
-from .instants.transition import LeftLimits, restart
+from .instants.restart import LeftLimits, restart
 from .numeric import NumericCore
 from .self_check import RESOLVED, WHERE, Held, Violation, covered, unseen, worst
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..compilation.discrete_check import ROUNDED as ROUNDED
 from ..dynamics.closed_form import AffineFlow, Trajectory
+from ..kernels.rounding import EVALUATED, LATE, RESOLVED
 from ..reduction.affine import SLIDING, AffineModel, Element, Kind, ModeData, Rows
 from ..reduction.double_double import over_state
 from ..reduction.rounding import TINY, UNIT, amplitudes
@@ -28,8 +29,6 @@ from ..values import frozen
 from .nonlinear.system import beside
 from .watch import can_trigger, orientations
 
-EVALUATED = 2.0**-46
-"""The same for what a closed form gives from its start: of sums of a hundred products."""
 ELIMINATED = 2.0**-26
 """The same for what the elimination of a mode gives: half the digits, to which `reduction.identities` checks each mode."""
 NOTHING = 2.0**-104
@@ -38,8 +37,6 @@ SOLVED = 1e-6
 """Part of the magnitude that numerical solutions of nonlinear equations may miss."""
 STEPS = 100.0
 """The same for what is integrated, in units of the relative tolerance of the run."""
-LATE = 16.0
-"""Units in the last place of time by which an event may be late."""
 WHERE = (0.6180339887498949, 1.0)
 """Where the motion of a segment is looked at, in its length; equations at the first of these."""
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(8)
@@ -402,10 +399,6 @@ def unseen(rows: Held, trajectory: Trajectory, y: np.ndarray, length: float, sid
     return y @ rows.rows.T <= side * EVALUATED * (rows.parts @ trajectory.magnitude(length))
 
 
-RESOLVED = 2.0**-24
-"""Part of the terms of a state by which rounding may move it along a segment: the last place of a float of single precision. A
-loss that is much smaller than this part, in units of the elements beside it, changes less than the rounding of what it makes
-large."""
 QUADRATURE = 1e-9
 """Part of the magnitudes that eight nodes miss of a motion within its shortest time constant."""
 EVERY_VISIT = False

@@ -126,7 +126,9 @@ def moving(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest noise of guards along a trajectory in an interval."""
     functions, count = trajectory.flow.basis.functions, len(noise.sizes(trajectory).start)
-    search = CrossingSearch(count, trajectory.flow.basis.size, len(noise.moves), len(noise.stays))
+    search = CrossingSearch(
+        count, trajectory.flow.ny, trajectory.flow.basis.size, len(noise.moves), len(noise.stays)
+    )
     search.hear_moving(noise, noise.sizes(trajectory))
     shifted = trajectory.shift is not None
     least, most = (

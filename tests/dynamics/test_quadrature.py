@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.assembly import affine_flow
-from acausal.dynamics.closed_form import COARSE, NODES, WEIGHTS, Trajectory, integrate_forms
+from acausal.dynamics.closed_form import Trajectory, integrate_forms
+from acausal.dynamics.kronrod import COARSE, NODES, WEIGHTS
 from acausal.dynamics.quadrature import integrals, integrate
 
 from .oracle import blocks, chain, generator, sinusoid

@@ -24,7 +24,10 @@ from acausal.kernels.location import SMALLEST, spacing
 from tests.results.models import Buck
 
 HERE = Path(identity.__file__).parent
-IN_DIALECT = ("crossing", "functions", "location")
+IN_DIALECT = (
+    "crossing", "discrete_part", "events", "functions", "instants", "location", "motion", "programs",
+    "segments", "signs", "situations",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -169,7 +172,7 @@ def test_an_object_is_loaded_where_there_is_no_linker(tmp_path: Path) -> None:
 def test_records_are_checked_before_their_addresses_are_taken() -> None:
     from acausal.dynamics.scan import CrossingSearch
 
-    guards = CrossingSearch(2, 3, 0, 0).guards
+    guards = CrossingSearch(2, 4, 3, 0, 0).guards
     for wrong in (np.zeros((2, 3), np.float32), np.zeros(6), np.zeros((3, 2)).T[:, ::1]):
         with pytest.raises(TypeError, match=r"Guards\.values"):
             loading.Packed(guards._replace(values=wrong))
@@ -182,7 +185,7 @@ FORBIDDEN = (
     ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Delete, ast.Assert, ast.JoinedStr, ast.Starred,
 )  # fmt: skip
 CALLS = {"abs", "float", "int", "max", "min", "range"}
-MATHEMATICS = {"exp", "cos", "sin", "ceil", "inf"}
+MATHEMATICS = {"exp", "cos", "sin", "ceil", "inf", "log", "sqrt"}
 
 
 @pytest.mark.parametrize("name", IN_DIALECT)
@@ -204,7 +207,7 @@ def test_kernels_keep_to_their_dialect(name: str) -> None:
 
 def test_what_is_compiled_is_what_is_loaded() -> None:
     assert sorted(p.stem for p in HERE.glob("*.py")) == sorted(
-        {*identity.SOURCES, "__init__", "backend", "build", "identity", "loading"}
+        {*identity.SOURCES, "__init__", "backend", "build", "compiled_records", "identity", "loading"}
     )
 
 

@@ -12,7 +12,7 @@ from acausal.reduction.impacts import (
     transmitting_chains,
 )
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.transition import LeftLimits, restart
+from acausal.simulation.instants.restart import LeftLimits, restart
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])

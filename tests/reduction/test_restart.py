@@ -9,7 +9,8 @@ import pytest
 from acausal.dynamics.noise import Uncertainty
 from acausal.reduction.affine import AffineModel, Inadmissible
 from acausal.reduction.index_reduction import reduce_mode
-from acausal.simulation.instants.transition import CandidateTest, Instant, LeftLimits, restart
+from acausal.simulation.instants.restart import LeftLimits, restart
+from acausal.simulation.instants.transition import CandidateTest, Instant
 from tests.reduction.circuits import Builder, Circuit, at, value
 
 ONE = np.array([1.0])

@@ -15,9 +15,9 @@ from ..failures import NoConsistentPoint
 from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
+from .restart import LeftLimits
+from .restart import restart as entered
 from .search import Choice, NoConsistentMode
-from .transition import LeftLimits
-from .transition import restart as entered
 
 WAY_POINTS = (6, 12, 24, 48, 96)
 """Points of Gauss rules along an instant, until two agree."""

@@ -13,7 +13,8 @@ from ...reduction.impacts import CONTACT, FREE, gap_speed, lost_energy
 from ...values import frozen
 from ..numeric import NumericCore
 from .impact_rounds import Applied, ImpactFailed, Stage, apply_law, with_shares
-from .transition import VALUE, Instant, restart
+from .restart import restart
+from .transition import VALUE, Instant
 
 MOST_COLLISIONS = 50
 """Collisions in one instant, each of many rounds: more only where what they leave of other elements closes contacts anew."""

@@ -155,13 +155,28 @@ class DiscretePart:
         checks = self.f.outputs[6].tolist()
         return None if all(checks) else checks.index(0.0)
 
-    def written(self, D: np.ndarray, mode: Mode) -> np.ndarray:
-        """Discrete variables with those of elements as the mode says."""
-        shown = self._shown.get(mode)
-        if shown is None:
+    @property
+    def enabled(self) -> np.ndarray:
+        """Flags of enabled guards of the last evaluation, which the next one overwrites."""
+        return self.f.outputs[8]
+
+    @property
+    def forces(self) -> np.ndarray:
+        """Branches (elements, 2) that a control forces where it does not hold and where it does, -1 for none."""
+        return np.array([(off, on) for on, off in self._branches], np.int64).reshape(-1, 2)
+
+    def shown(self, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """Discrete variables of elements, and their values in a mode."""
+        found = self._shown.get(mode)
+        if found is None:
             places = [(place, branch) for place, branch in zip(self.mode_slots, mode, strict=True) if place]
             numbers, values = [p[0] for p, _ in places], [p[1][b] for p, b in places]
-            shown = self._shown[mode] = np.array(numbers, np.int64), np.array(values, float)
+            found = self._shown[mode] = np.array(numbers, np.int64), np.array(values, float)
+        return found
+
+    def written(self, D: np.ndarray, mode: Mode) -> np.ndarray:
+        """Discrete variables with those of elements as the mode says."""
+        shown = self.shown(mode)
         if not len(shown[0]):
             return D
         D = D.copy()

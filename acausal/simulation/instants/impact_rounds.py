@@ -25,7 +25,8 @@ from ...reduction.impacts import (
 from ...reduction.rounding import ROUNDING
 from ...values import frozen
 from ..numeric import NumericCore
-from .transition import VALUE, Instant, LeftLimits, restart
+from .restart import LeftLimits, restart
+from .transition import VALUE, Instant
 
 
 class ImpactFailed(Exception):

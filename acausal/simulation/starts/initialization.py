@@ -24,7 +24,7 @@ from ...reduction.parts import couplings
 from ...values import frozen
 from ..compiled import CompiledModel
 from ..failures import UNSOLVED, NotSolved, RateUnknown, SearchFailed, StartNotMet
-from ..instants.transition import LeftLimits, restart
+from ..instants.restart import LeftLimits, restart
 from ..large.demands import binding
 from ..large.starting import begun
 from ..numeric import NumericCore

@@ -16,8 +16,9 @@ from ...reduction.parts import couplings
 from ..failures import UNSOLVED, NotSolved, SearchFailed
 from ..instants.choice import BESIDE, derivatives, mode_beside
 from ..instants.collisions import transmitting
+from ..instants.restart import LeftLimits, require_admissible
 from ..instants.search import Choice, NoConsistentMode
-from ..instants.transition import Instant, LeftLimits, require_admissible
+from ..instants.transition import Instant
 from ..nonlinear.state_selection import DependentConstraints
 from .completion import MOST_MOVES
 from .conditions import Conditions

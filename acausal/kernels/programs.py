@@ -1,0 +1,143 @@
+"""Programs: straight-line arithmetic as a list of operations, as that of a discrete part."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .dialect import kernel
+
+# What an operation does; arguments are places of the work vector, but for inputs, outputs and constants.
+INPUT, OUTPUT, CONSTANT = 0, 1, 2
+ASSIGN, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, SQUARE, TWICE, INVERT = 3, 4, 5, 6, 7, 8, 9, 10, 11
+LESS, LESS_OR_SAME, SAME, DIFFERENT, NOT, AND, OR, IF_ELSE_ZERO = 12, 13, 14, 15, 16, 17, 18, 19
+FLOOR, CEIL, MAGNITUDE, SIGN, MINIMUM, MAXIMUM = 20, 21, 22, 23, 24, 25
+SQUARE_ROOT, EXPONENTIAL, LOGARITHM, SINE, COSINE = 26, 27, 28, 29, 30
+WHAT, FIRST, SECOND, TO = 0, 1, 2, 3
+WHOLE = 2.0**52
+"""Numbers from here on are whole."""
+OVERFLOW = 709.782712893384
+"""Exponent above which an exponential is beyond the range of doubles."""
+
+
+class Arithmetic(NamedTuple):
+    """One program with its numbers; one run at a time uses it."""
+
+    layout = "i2 f1 f1 f1 f1"
+    code: np.ndarray
+    """(operations, 4): what is done, the places of two arguments and of the result."""
+    constants: np.ndarray
+    """(operations,)."""
+    inputs: np.ndarray
+    outputs: np.ndarray
+    work: np.ndarray
+
+
+@kernel
+def floored(x: float) -> float:
+    """Largest whole number that is not above."""
+    if not abs(x) < WHOLE:
+        return x
+    whole = float(int(x))
+    return whole - 1.0 if whole > x else whole
+
+
+@kernel
+def compared(what: int, x: float, y: float) -> float:
+    """Truth of a comparison or of a combination of truths, as a number."""
+    if what == LESS:
+        holds = x < y
+    elif what == LESS_OR_SAME:
+        holds = x <= y
+    elif what == SAME:
+        holds = x == y
+    elif what == DIFFERENT:
+        holds = x != y
+    elif what == AND:
+        holds = x != 0.0 and y != 0.0
+    else:
+        holds = x != 0.0 or y != 0.0
+    return 1.0 if holds else 0.0
+
+
+@kernel
+def transcendental(what: int, x: float) -> float:
+    """An elementary function, which is no number where it is not defined."""
+    found = math.nan
+    if what == SQUARE_ROOT:
+        if x >= 0.0:
+            found = math.sqrt(x)
+    elif what == EXPONENTIAL:
+        if x > OVERFLOW:
+            found = math.inf
+        elif x == x:
+            found = math.exp(x)
+    elif what == LOGARITHM:
+        if x > 0.0:
+            found = math.log(x)
+        elif x == 0.0:
+            found = -math.inf
+    elif abs(x) < math.inf:
+        found = math.sin(x) if what == SINE else math.cos(x)
+    return found
+
+
+@kernel
+def applied(what: int, x: float, y: float) -> float:
+    """Result of an operation."""
+    if what == ADD:
+        return x + y
+    if what == SUBTRACT:
+        return x - y
+    if what == MULTIPLY:
+        return x * y
+    if what == DIVIDE:
+        return x / y
+    if what == NEGATE:
+        return -x
+    if what == SQUARE:
+        return x * x
+    if what == TWICE:
+        return 2.0 * x
+    if what == INVERT:
+        return 1.0 / x
+    if what == NOT:
+        return 1.0 if x == 0.0 else 0.0
+    if what == IF_ELSE_ZERO:
+        return y if x != 0.0 else 0.0
+    if what == FLOOR:
+        return floored(x)
+    if what == CEIL:
+        return -floored(-x)
+    if what == MAGNITUDE:
+        return abs(x)
+    if what == SIGN:
+        return -1.0 if x < 0.0 else 1.0 if x > 0.0 else x
+    if what == MINIMUM:
+        return y if x != x or y < x else x
+    if what == MAXIMUM:
+        return y if x != x or y > x else x
+    if what >= SQUARE_ROOT:
+        return transcendental(what, x)
+    if what == ASSIGN:
+        return x
+    return compared(what, x, y)
+
+
+@kernel
+def execute(p: Arithmetic) -> None:
+    """Compute the outputs from the inputs."""
+    for k in range(p.code.shape[0]):
+        what, a, b, to = p.code[k, WHAT], p.code[k, FIRST], p.code[k, SECOND], p.code[k, TO]
+        if what == INPUT:
+            p.work[to] = p.inputs[a]
+        elif what == OUTPUT:
+            p.outputs[to] = p.work[a]
+        elif what == CONSTANT:
+            p.work[to] = p.constants[k]
+        else:
+            x: Any = p.work[a]
+            y: Any = p.work[b]
+            p.work[to] = applied(what, x, y)

@@ -1,0 +1,237 @@
+"""A run that leaves events which it has seen before to a kernel: when it does, and what both tell each other.
+
+The kernel knows ideal elements between closed forms. It repeats each decision with the numbers of the present event, and leaves
+the event to the loop where one turns out otherwise.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..compilation.programs import ends_of
+from ..kernels.instants import MOST_MICRO_STEPS
+from ..kernels.loading import compiled_function
+from ..kernels.programs import Arithmetic
+from ..kernels.situations import Clocks, DiscretePlaces, DiscreteRecords
+from ..reduction.affine import Kind, ModeData
+from ..reduction.assemble import truth
+from . import self_check
+from .confirmation import in_force
+from .numeric import NumericCore
+from .run import Run
+from .seen_events import KERNEL, MOST_CLOCKS, SeenEvents, Standpoint
+from .seen_situations import SaidInSituation, SituationKey, suits
+
+LEARNT = 16
+"""Instants after which a run looks whether it has seen some of them before."""
+LEFT_OUT = (Kind.IMPACT, Kind.CONDITION)
+"""Kinds of elements that the kernel knows nothing of."""
+NOTHING = Arithmetic(np.zeros((0, 4), np.int64), *(np.zeros(0) for _ in range(4)))
+WITHOUT_COMPILER = False
+"""Have the kernel follow events though it is interpreted, which takes longer than the loop: for tests."""
+
+
+class Repeating(Run):
+    """A run with events that it has seen before."""
+
+    seen: SeenEvents | None = None
+    """These events, while the run moves."""
+    served: NumericCore
+    """The numbers that they belong to."""
+    instants: float = 0
+    """Instants before they are looked for."""
+
+    def repeat(self, t_end: float) -> bool:
+        """Follow events that have been seen before; whether that has led to ``t_end``."""
+        if self.seen is None or self.served is not self.core:
+            self.release()
+            if not self._has_seen():
+                return False
+        assert self.seen is not None
+        here = self.seen.situations.place.get(self.situation_key())
+        return here is not None and self._follow(self.seen, here, t_end)
+
+    def _has_seen(self) -> bool:
+        """Take what runs with the numbers in force have seen, or begin to see after some instants; whether there is any."""
+        core = self.core
+        idle = core.idle.pop() if core.idle else None
+        if idle is not None and idle.whom is self.hints:
+            self.seen, self.served = idle, core  # This run has used it last.
+            return True
+        self.instants += 1
+        if idle is None and self.instants < LEARNT:
+            return False
+        if not self._can_repeat():
+            if idle is not None:
+                core.idle.append(idle)
+            self.instants = -math.inf
+            return False
+        self._serve(idle)
+        return True
+
+    def release(self) -> None:
+        """Leave what was seen to runs with the same numbers."""
+        if self.seen is not None:
+            self.seen.visits.update(self.visits)
+            self.served.idle.append(self.seen)
+            self.seen = None
+
+    def _follow(self, seen: SeenEvents, here: int, t_end: float) -> bool:
+        now = self.state
+        shift = None if now.shift is None else self.known.shift
+        seen.visits.update(self.visits)
+        seen.begin(
+            Standpoint(
+                here, (now.t, now.timed_next, float(now.late), self.next_tick), self.y, now.z, now.error, shift, now.D,
+                now.R, now.memory, now.ticks, self._known_signs,
+            ),
+            t_end, self.schedule.together,
+        )  # fmt: skip
+        found, more, over = seen.follow()
+        moved = found > 0
+        while found:
+            segments, steps = seen.recorded(now.q, self.base.readout)
+            self.record.segments.extend(segments)
+            self.record.steps.extend(steps)
+            found, more, over = seen.follow() if more else (0, False, over)
+        if moved:
+            self.hints.stats.hinted(seen.searches)
+            self.visits |= seen.visits
+            self._arrive_at(seen, seen.reached)
+        return over
+
+    def _arrive_at(self, seen: SeenEvents, at: Standpoint) -> None:
+        key, (t, timed_next, late, next_tick) = seen.key(at.situation), at.numbers
+        self._put(
+            seen.situations.tables[at.situation].data, at.y, at.signs, next_tick,
+            t=t, mode=key.mode, z=at.z, D=at.D, R=at.R, memory=at.memory, forced=key.forced, disabled=key.disabled,
+            timed_next=timed_next, ticks=at.ticks, error=at.error, late=late, shift=at.shift,
+        )  # fmt: skip
+
+    @property
+    def _known_signs(self) -> list[int] | None:
+        """These signs where they are known."""
+        return self._signs[1] if self._signs is not None and self._signs[0] is self.core else None
+
+    def _put(
+        self, data: ModeData, y: np.ndarray, signs: list[int] | None, next_tick: float, **state: Any
+    ) -> None:
+        """Take a point to which events have led, with the signs that are known there, and these values of the state."""
+        self.data, self.y, self.next_tick = data, y, next_tick
+        for name, value in state.items():
+            setattr(self.state, name, value)
+        self._signs = None if signs is None else (self.core, signs)
+        self.last, self.repeats = (), 0
+
+    # -- what is learnt --------------------------------------------------------------------------------------------
+
+    def situation_key(self) -> SituationKey:
+        """The present situation."""
+        now = self.state
+        return SituationKey(
+            now.mode, now.forced, now.disabled, tuple(now.R[self.discrete.state_relations].tolist())
+        )
+
+    def learn(self, before: SituationKey, triggers: tuple[Any, ...], searched: bool, jumped: bool) -> None:
+        """A cause has led from the situation before to the present one, which a jump leaves to the loop another time too."""
+        assert self.seen is not None
+        now, situations = self.state, self.seen.situations
+        there, here = situations.place.get(before), self._enter(self.seen)
+        if jumped or (searched and self.hints.foreseen(before.mode, now.forced, triggers) != now.mode):
+            return  # A search may find another one.
+        if there is not None:
+            situations.add_flows(there)
+            if here is not None:
+                situations.connect(there, triggers[0], sum(1 << k for k in triggers[1:]), here, searched)
+
+    def _enter(self, seen: SeenEvents) -> int | None:
+        """Number of the present situation, None where the kernel cannot be in it."""
+        key, tables, discrete = self.situation_key(), self.tables, self.discrete
+        found = seen.situations.place.get(key)
+        if found is not None or not suits(tables.flow):
+            return found
+        core = self.core
+        said = SaidInSituation(
+            core.readout.reading(self.data, discrete.x_ids, discrete.slope_ids).A,
+            core.variables(self.data, discrete.compared).levels_for_kernels,
+            discrete.enabled.copy(), *discrete.shown(key.mode),
+        )  # fmt: skip
+        return seen.situations.add(key, tables, in_force(core, tables, *self.situation()), said)
+
+    # -- what the kernel needs ---------------------------------------------------------------------------------------
+
+    def _can_repeat(self) -> bool:
+        """Whether the kernel knows all that there is in this run."""
+        discrete, sources, clocks = self.discrete, self.sources, self.schedule.clocks
+        update, source = self.program.programs
+        return (
+            (compiled_function(KERNEL) is not None or WITHOUT_COMPILER)
+            and not (self.numerical or self.frozen or self.contradictable or self_check.EVERY_VISIT)
+            and self.core.system is None
+            and not len(self.state.q)
+            and not self.core.readout.outside[[*discrete.x_ids, *discrete.slope_ids]].any()
+            and not (sources.fitted or any(given.degree for given in self.open_inputs))
+            and not any(element.kind in LEFT_OUT for element in self.core.model.elements)
+            and len(clocks) <= MOST_CLOCKS
+            and self.options.max_micro_steps >= MOST_MICRO_STEPS
+            and all(clock.countable(self.span + abs(self.begin)) for clock in clocks)
+            and update is not None
+            and not (len(sources.positions) and source is None)
+        )
+
+    def _serve(self, idle: SeenEvents | None) -> None:
+        """Take what other runs with the same numbers have seen, or begin to see."""
+        self.seen = idle or SeenEvents(self.core.model, self.program.unknowns.relation_operators)
+        self.served = self.core
+        update, sources = self.program.programs
+        assert update is not None
+        own = _with_own_numbers(update)
+        own_sources = _with_own_numbers(
+            sources if sources is not None and len(self.sources.positions) else NOTHING
+        )
+        places = self._places(own, own_sources)
+        self.seen.serve(DiscreteRecords(places, own, own_sources, self._clocks()), self.hints)
+        if idle is not None:
+            self.visits |= {mode: max(n, self.visits.get(mode, 0)) for mode, n in idle.visits.items()}
+            self.hints.recall(self.core.search.monotone, idle.hints())
+
+    def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:
+        """How the discrete part reads and writes its program; the parameters are put in place."""
+        discrete, program, source = self.discrete, self.program.discrete, self.sources.program
+        f, g, P = program.update.function, source.states.function, self.values.P
+        into = ends_of([f.numel_in(k) for k in range(f.n_in())])
+        out = ends_of([f.numel_out(k) for k in range(f.n_out())])
+        of_sources = ends_of([g.numel_in(k) for k in range(g.n_in())])
+        update.inputs[into[0] : into[1]] = P[program.p]
+        update.inputs[into[6] + 2 : into[6] + 5] = 0.0, 0.0, self.method.accuracy
+        if len(self.sources.positions):
+            sources.inputs[of_sources[0] : of_sources[1]] = P[source.p]
+        truths = [
+            [float(truth(op, sign)) for sign in (-1, 0, 1)] for op in self.program.unknowns.relation_operators
+        ]
+        branches, compared, observed = program.branches, discrete.compared, self.core.readout.observed
+        compares = [[k in b.compares and not observed(k) for k in compared] for b in branches]
+        return DiscretePlaces(
+            into, out, program.inputs, discrete.state_relations, np.array(truths).reshape(-1, 3),
+            np.array([not (b.reinits or b.messages) for b in branches], np.int64),
+            np.array(compares, np.int64).reshape(len(branches), len(compared)), discrete.forces,
+            np.array(discrete.latches, np.int64), source.d, source.r, of_sources, self.sources.positions,
+        )  # fmt: skip
+
+    def _clocks(self) -> Clocks:
+        clocks = self.schedule.clocks
+        rational, real = np.zeros((len(clocks), 3), np.int64), np.zeros((len(clocks), 2))
+        for k, clock in enumerate(clocks):
+            if clock.ratio is None:
+                real[k] = clock.start, clock.period
+            else:
+                rational[k] = clock.ratio
+        return Clocks(rational, real)
+
+
+def _with_own_numbers(program: Arithmetic) -> Arithmetic:
+    """The same program, which another run cannot disturb."""
+    return Arithmetic(program.code, program.constants, *(np.zeros_like(part) for part in program[2:]))

@@ -1,0 +1,196 @@
+"""Events with one set of numbers that were seen before, as a kernel follows them, and what it leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..dynamics.closed_form import Trajectory
+from ..dynamics.readout import Moment, Readout
+from ..kernels import situations as e
+from ..kernels.events import FULL, OVER
+from ..kernels.instants import MOST_MICRO_STEPS
+from ..kernels.loading import Bound, Packed
+from ..kernels.situations import DiscreteRecords, EventLog, EventRoom, EventState
+from ..reduction.affine import AffineModel, Mode
+from ..results.record import MicroStep
+from ..results.segments import Segment
+from .seen_situations import SeenSituations, SituationKey
+
+KERNEL = "follow_events"
+RECORDED = 2048
+"""Segments that one call of the kernel records."""
+STEPS_EACH = 2
+"""Micro-steps for each of them."""
+MOST_CLOCKS = 60
+
+
+class Standpoint(NamedTuple):
+    """Where events begin, or end: what changes from one to the next."""
+
+    situation: int
+    numbers: tuple[float, float, float, float]
+    """Time, the next one that a relation of time asks for, how late the last crossing may be, and the next tick."""
+    y: np.ndarray
+    z: np.ndarray
+    error: np.ndarray | None
+    shift: np.ndarray | None
+    D: np.ndarray
+    R: np.ndarray
+    memory: np.ndarray
+    ticks: tuple[int, ...]
+    signs: list[int] | None
+
+
+class SeenEvents:
+    """Situations that were seen, and the kernel that follows events between them; one run at a time uses it.
+
+    Parameters
+    ----------
+    model : AffineModel
+    operators : sequence of str
+        Of the relations of states.
+    """
+
+    def __init__(self, model: AffineModel, operators: Sequence[str]) -> None:
+        self._model = model
+        self.situations = SeenSituations(model, operators)
+        self.visits: dict[Mode, int] = {}
+        """How often each mode was in force: what confirms segments looks closely at fewer and fewer of them."""
+        self.searches = 0
+        """Modes that were sought in the last events."""
+        self.whom: object = None
+        """The run that was served last."""
+        self._bound: Bound | None = None
+        self._discrete: DiscreteRecords | None = None
+        self._sizes: tuple[int, ...] = ()
+        self._triggers: dict[tuple[int, int], tuple[Any, ...]] = {}
+
+    def hints(self) -> Iterator[tuple[Mode, tuple[Any, ...], tuple[int, ...], Mode]]:
+        """What has led from mode to mode: the mode, causes, forced branches, and the mode after them."""
+        for before, cause, ticks, after in self.situations.ways():
+            yield before.mode, self._cause(cause, ticks), after.forced, after.mode
+
+    def serve(self, discrete: DiscreteRecords, whom: object) -> None:
+        """Follow a run with this discrete part; ``whom`` tells runs apart."""
+        self._discrete, self._bound, self.whom = discrete, None, whom
+
+    def begin(self, at: Standpoint, t_end: float, together: float) -> None:
+        """Begin where a run is, with events within ``together`` seconds sharing an instant."""
+        self._bind(at)
+        to = self._now
+        t, timed_next, late, next_tick = at.numbers
+        to.numbers[:] = t, t_end, timed_next, late, together, next_tick
+        to.flags[:] = at.situation, at.error is not None, at.shift is not None, at.signs is not None
+        to.y[: len(at.y)], to.z[:], to.D[:], to.R[:], to.memory[:] = at.y, at.z, at.D, at.R, at.memory
+        to.ticks[:] = at.ticks
+        if at.error is not None:
+            to.error[:] = at.error
+        if at.shift is not None:
+            to.shift[:] = at.shift
+        if at.signs is not None:
+            to.signs[: len(at.signs)] = at.signs
+        self._log.counts[:] = self.searches = 0
+        for mode, k in self.situations.modes.items():
+            self._log.visits[k] = self.visits.get(mode, 0)
+        self._before = at.D, at.R
+
+    def follow(self) -> tuple[int, bool, bool]:
+        """Follow events: how many were recorded, whether there are more, and whether the end was reached."""
+        assert self._bound is not None
+        status = self._bound.run()
+        return int(self._log.counts[e.SEGMENTS]), status == FULL, status == OVER
+
+    def _bind(self, at: Standpoint) -> None:
+        """Room for the situations as they are now."""
+        s = self.situations
+        every, sizes = (s.packed_flows, s.packed), (s.most_states, s.most_forms, len(s.modes))
+        if self._bound is not None and sizes == self._sizes:
+            self._bound.table[: 3 * len(every)] = np.concatenate([many.table for many in every])
+            return
+        self._sizes, n, q, ny = sizes, self._model.n, len(self._model.S), s.most_states
+        lengths = ny, n, n, n + q, len(at.D), len(at.R), len(at.memory)
+
+        def state() -> EventState:
+            whole = [np.zeros(k, np.int64) for k in (4, len(at.ticks), s.most_forms)]
+            return EventState._make([np.zeros(6), whole[0], *map(np.zeros, lengths), *whole[1:]])
+
+        k, steps = RECORDED, STEPS_EACH * RECORDED + MOST_MICRO_STEPS
+        self._now, whole = state(), [np.zeros(size, np.int64) for size in (3, k, k, (steps, 6), len(s.modes))]
+        self._log = EventLog(
+            whole[0], np.zeros(k), np.zeros(k), whole[1], whole[2], np.zeros((k, ny)), np.zeros(steps), whole[3],
+            np.zeros((steps, len(at.D))), np.zeros((steps, len(at.R))), whole[4],
+        )  # fmt: skip
+        sizes_of_room = ny, ny, n + q, n + q, ny, ny, len(at.R), ny, ny
+        elements = np.zeros(len(self._model.elements), np.int64)
+        room = EventRoom._make([*map(np.zeros, sizes_of_room), elements])
+        given = self._discrete, self._now, state(), self._log, room
+        self._bound = Bound(KERNEL, *every, *map(Packed, given))
+
+    # -- what they leave -----------------------------------------------------------------------------------------------
+
+    def recorded(self, q: np.ndarray, readout: Readout) -> tuple[list[Segment], list[MicroStep]]:
+        """Segments and micro-steps of the last events; there is room for others then."""
+        log, keys = self._log, self.situations.keys
+        segments, steps = int(log.counts[e.SEGMENTS]), int(log.counts[e.STEPS])
+        columns = log.step[:steps].tolist()
+        D, R = (_shared(rows[:steps], last) for rows, last in zip((log.D, log.R), self._before, strict=True))
+        # The discretes of a segment are those of the last micro-step before it.
+        place = np.searchsorted(
+            log.step[:steps, e.SEGMENTS_BEFORE], np.arange(segments), side="right"
+        ).tolist()
+        ends = log.start[:segments].tolist(), log.end[:segments].tolist()
+        of, y = (log.situation[:segments].tolist(), log.flow[:segments].tolist()), log.y[:segments].copy()
+        passed, stepped = list[Segment](), list[MicroStep]()
+        for start, end, s, c, y0, p in zip(*ends, *of, y, place, strict=True):
+            data, flow = self.situations.tables[s].data, self.situations.flows[c]
+            moment = Moment(start, D[p], R[p], q)
+            passed.append(Segment(start, end, data, Trajectory(flow, y0[: flow.ny]), moment, readout))
+        for t, (number, cause, ticks, old, new, _), d, r in zip(
+            log.time[:steps].tolist(), columns, D[1:], R[1:], strict=True
+        ):
+            kind, triggers = "time" if cause == e.NO_TRIGGER else "state", self._cause(cause, ticks)
+            stepped.append(MicroStep(t, number, kind, triggers, keys[old].mode, keys[new].mode, D=d, R=r))
+        self.searches += int(log.counts[e.SEARCHES])
+        self.visits |= {
+            mode: int(log.visits[k]) for mode, k in self.situations.modes.items() if log.visits[k]
+        }
+        self._before = D[-1], R[-1]
+        log.counts[:] = 0
+        return passed, stepped
+
+    def _cause(self, cause: int, ticks: int) -> tuple[Any, ...]:
+        found = self._triggers.get((cause, ticks))
+        if found is None:
+            due = [k for k in range(MOST_CLOCKS) if ticks >> k & 1]
+            found = self._triggers[cause, ticks] = (cause, *due)
+        return found
+
+    @property
+    def reached(self) -> Standpoint:
+        """Where the last events have led."""
+        found = self._now
+        flags, (t, _, timed_next, late, _, next_tick) = found.flags, found.numbers.tolist()
+        tables = self.situations.tables[flags[e.SITUATION]]
+        return Standpoint(
+            int(flags[e.SITUATION]), (t, timed_next, late, next_tick), found.y[: len(tables.data.Ay)].copy(), found.z.copy(),
+            found.error.copy() if flags[e.KNOWN] else None, found.shift.copy() if flags[e.SHIFTED] else None,
+            *self._before, found.memory.copy(), tuple(found.ticks.tolist()),
+            found.signs[: len(tables.forms)].tolist() if flags[e.SIGNED] else None,
+        )  # fmt: skip
+
+    def key(self, situation: int) -> SituationKey:
+        """What a situation is."""
+        return self.situations.keys[situation]
+
+
+def _shared(rows: np.ndarray, before: np.ndarray) -> list[np.ndarray]:
+    """A row and those after it, one array for those that are the same one after the other."""
+    every = np.concatenate([before[None], rows])
+    other = (every[1:] != every[:-1]).any(axis=1).tolist()
+    found = [before]
+    for k, new in enumerate(other):
+        found.append(every[k + 1] if new else found[-1])
+    return found

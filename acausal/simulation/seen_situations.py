@@ -1,0 +1,196 @@
+"""Modes that a run has been in, as kernels read them: the motion, what ends it, and what has to hold where they are entered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..dynamics.closed_form import AffineFlow
+from ..dynamics.scan import CrossingSearch, FlowWatch
+from ..kernels.loading import Packed, PackedMany
+from ..kernels.motion import FlowOfMode, FlowRecords
+from ..kernels.situations import EntryConditions, HeldRows, Situation, SituationRecords, VariableLevels
+from ..reduction.affine import CONTRADICTING, AffineModel, ModeData
+from .instants.transition import ModeTables
+from .self_check import Held
+from .watch import can_trigger, orientations
+
+Way = tuple[int, int, int, int]
+"""Cause, ticks, the situation it leads to, and whether a mode is sought."""
+
+
+class SituationKey(NamedTuple):
+    """A mode with what controls and relations say."""
+
+    mode: tuple[int, ...]
+    forced: tuple[int, ...]
+    disabled: frozenset[tuple[int, int, int]]
+    relations: tuple[float, ...]
+
+
+class SaidInSituation(NamedTuple):
+    """What the discrete part reads and says in a situation, and the discretes that show its branches."""
+
+    reads: np.ndarray
+    levels: VariableLevels
+    flags: np.ndarray
+    shown: np.ndarray
+    shows: np.ndarray
+
+
+def suits(flow: AffineFlow) -> bool:
+    """Whether kernels can follow a flow: combinations of products."""
+    return flow.plain
+
+
+def motion_of(flow: AffineFlow, data: ModeData) -> FlowOfMode:
+    """What a mode makes of its flow."""
+    numbers = np.array([flow.shortest, float(flow.basis.power.any())])
+    parts = abs(flow.left) @ abs(flow.right), data.Ay, data.T, abs(data.T)
+    room = map(np.zeros, ((flow.ny, flow.basis.size), flow.basis.size, flow.ny))
+    states = data.states.astype(np.int64)
+    return FlowOfMode._make([numbers, *map(np.ascontiguousarray, parts), states, *room])
+
+
+def entry_of(model: AffineModel, data: ModeData, judged: np.ndarray) -> EntryConditions:
+    """What has to hold where a mode is entered."""
+    count = len(data.constraints)
+    if count:
+        rows = data.constraints, data.constraint_terms, data.constraint_sizes, data.jump
+    else:
+        none = np.zeros((0, model.n + len(model.S)))
+        rows = none, none, none, np.zeros((len(data.states), 0))
+    limit = np.zeros(0)
+    if len(data.admissible):
+        limit = CONTRADICTING * np.max(np.abs(data.admissible) * model.xi_scale, axis=1)
+    admissible = data.admissible.reshape(-1, len(model.S))
+    given = map(np.ascontiguousarray, (*rows, admissible))
+    return EntryConditions._make([*given, limit, judged.astype(np.int64), np.zeros(count), np.zeros(count)])
+
+
+class SeenSituations:
+    """The situations of one set of numbers, by the order in which they were seen.
+
+    Attributes
+    ----------
+    place : dict
+        Their numbers.
+    keys, tables : list
+        Their keys, and the tables of their modes.
+    flows : list
+        Flows of all of them, each for one situation and some lengths of segments.
+    modes : dict
+        Numbers of the modes.
+    packed_flows, packed : PackedMany
+        What kernels read of flows and situations.
+    most_states, most_forms : int
+        Length of the longest state vector, and most guards and relations.
+    """
+
+    def __init__(self, model: AffineModel, operators: Sequence[str]) -> None:
+        self._model, self._operators = model, operators
+        self.place: dict[SituationKey, int] = {}
+        self.keys: list[SituationKey] = []
+        self.tables: list[ModeTables] = []
+        self.flows: list[AffineFlow] = []
+        self.modes: dict[tuple[int, ...], int] = {}
+        self._said: list[SaidInSituation] = []
+        self._usual: list[int] = []
+        self._short: list[dict[float, int]] = []
+        self._ways: list[dict[Way, None]] = []
+        self.most_states = self.most_forms = 0
+        self.packed_flows, self.packed = PackedMany(FlowRecords), PackedMany(SituationRecords)
+
+    def add(self, key: SituationKey, tables: ModeTables, held: Held | None, said: SaidInSituation) -> int:
+        """Number of a situation, which is packed where it is new."""
+        if key in self.place:
+            return self.place[key]
+        number = self.place[key] = len(self.keys)
+        self.keys.append(key)
+        self.tables.append(tables)
+        self._said.append(said)
+        self._ways.append({})
+        self._short.append({})
+        self.modes.setdefault(key.mode, len(self.modes))
+        self._usual.append(self._add_flow(number, tables.flow))
+        judged = can_trigger(tables.data, key.forced, key.disabled, tables.count)
+        none = np.zeros((0, len(tables.data.Ay)))
+        rows, parts = (none, none) if held is None else (held.rows, held.parts)
+        record = SituationRecords(
+            entry_of(self._model, tables.data, judged), tables.guards.for_kernels, tables.signs.for_kernels, said.levels,
+            HeldRows(np.ascontiguousarray(rows), np.ascontiguousarray(parts)), self._situation(number),
+        )  # fmt: skip
+        self.packed.add(Packed(record))
+        self.most_states = max(self.most_states, len(tables.data.Ay))
+        self.most_forms = max(self.most_forms, len(tables.forms))
+        return number
+
+    def _add_flow(self, number: int, flow: AffineFlow) -> int:
+        """Number of a flow for a situation."""
+        key, tables = self.keys[number], self.tables[number]
+        data, forms, basis = tables.data, tables.forms, flow.basis
+        which = np.flatnonzero(can_trigger(data, key.forced, key.disabled, len(forms)))
+        orientation = orientations(tables.count, self._operators, key.relations)
+        watch = FlowWatch(
+            flow, tables.signs.coefficients, data, forms, orientation, np.ones(len(forms), bool), which
+        )
+        noise = watch.noise
+        count, ny = watch.forms.shape
+        search = CrossingSearch(count, ny, basis.size, len(noise.moves), len(noise.stays))
+        search.noise.moves[:], search.noise.stays[:] = noise.moves, noise.stays
+        watched, followed = watch.for_kernels(orientation), flow.rooms.make().flow
+        guards = search.guards._replace(rows=watched.forms, states=followed.C)
+        record = FlowRecords(
+            basis.functions, followed, motion_of(flow, data), watched, noise.for_kernels, guards, search.noise, search.work
+        )  # fmt: skip
+        self.packed_flows.add(Packed(record))
+        self.flows.append(flow)
+        return len(self.flows) - 1
+
+    def add_flows(self, number: int) -> None:
+        """Add flows for short segments that were made since."""
+        made, known = self.tables[number].flows, self._short[number]
+        if made is None or len(made.short) == len(known):
+            return
+        for unit, flow in made.short.items():
+            if unit not in known and suits(flow):
+                known[unit] = self._add_flow(number, flow)
+        self._renew(number)
+
+    def _renew(self, number: int) -> None:
+        """Pack a situation with the ways and flows that are known now."""
+        record = self.packed.record[number]._replace(here=self._situation(number))
+        self.packed.replace(number, Packed(record))
+
+    def _situation(self, number: int) -> Situation:
+        key, said, ways = self.keys[number], self._said[number], list(self._ways[number])
+        tables, short = self.tables[number], self._short[number]
+        sizes = np.array([self.modes[key.mode], len(ways), tables.count, self._usual[number]])
+        table = np.array(ways, np.int64).reshape(-1, 4)
+        owners = tables.data.guard_element.astype(np.int64)
+        return Situation(
+            sizes, np.array(list(short.values()), np.int64), np.array(list(short)), said.reads, np.array(key.mode, np.int64),
+            owners, np.array(key.forced, np.int64), said.flags, np.array(key.relations, float), said.shown, said.shows, table,
+        )  # fmt: skip
+
+    def ways(self) -> Iterator[tuple[SituationKey, int, int, SituationKey]]:
+        """All that has led to another search: situations, causes with ticks, and the situations after them."""
+        for key, ways in zip(self.keys, self._ways, strict=True):
+            yield from ((key, cause, ticks, self.keys[to]) for cause, ticks, to, searched in ways if searched)
+
+    def connect(self, number: int, cause: int, ticks: int, to: int, searched: bool) -> None:
+        """A cause leads from a situation to another one."""
+        ways = self._ways[number]
+        way = cause, ticks, to, int(searched)
+        if searched:
+            # Of the modes that one cause has led to in like circumstances, the last one is tried.
+            mode, forced = self.keys[to].mode, self.keys[to].forced
+            for other in list(ways):
+                there = self.keys[other[2]]
+                if other[:2] == way[:2] and other[3] and there.forced == forced and there.mode != mode:
+                    del ways[other]
+        if way not in ways:
+            ways[way] = None
+            self._renew(number)

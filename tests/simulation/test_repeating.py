@@ -1,0 +1,322 @@
+"""Events that a kernel follows are those of the loop, bit for bit; what it does not know is left to the loop."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from acausal import Component, Discrete, Eq, Parameter, Program, Statement, assign, connect, pre, sample, when
+from acausal.components import electrical as el
+from acausal.components.blocks import PWM, NaturalPWM, SampledPI, Sine
+from acausal.components.translational import CoulombFriction, Fixed, Force, Mass
+from acausal.kernels import loading
+from acausal.kernels.entries import ENTRIES
+from acausal.simulation import repeating, self_check
+from acausal.simulation.repeating import Repeating
+from acausal.simulation.seen_events import SeenEvents
+from benchmarks.circuits import SinglePhaseBridge, ThreePhaseBridge
+from tests.results.models import Buck
+from tests.systems.motor_drives import MotorBridge
+
+compiled = pytest.mark.skipif(
+    loading.compiled_function("follow_events") is None, reason="kernels are not compiled on this machine"
+)
+
+
+class Converter(Component):
+    """24 V step down into a capacitor with ``load`` ohms."""
+
+    load: Parameter = Parameter(default=5.0, unit="Ohm")
+
+    def build(self) -> None:
+        self.source, self.ground = el.ConstantVoltage(V=24.0), el.Ground()
+        self.switch, self.diode = el.IdealClosingSwitch(), el.IdealDiode()
+        self.inductor, self.capacitor = el.Inductor(L=47e-6), el.Capacitor(C=100e-6)
+        self.resistor = el.Resistor(R=self.load)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.switch.p)
+        yield connect(self.switch.n, self.diode.n, self.inductor.p)
+        yield connect(self.inductor.n, self.capacitor.p, self.resistor.p)
+        yield connect(self.source.n, self.diode.p, self.capacitor.n, self.resistor.n, self.ground.p)
+
+
+class Chopped(Converter):
+    """Switched by a clock; its current does not vanish at first, and does once the capacitor is full."""
+
+    def build(self) -> None:
+        super().build()
+        self.pwm = PWM(frequency=100e3, duty=0.4)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield connect(self.pwm.y, self.switch.control)
+
+
+class Regulated(Converter):
+    """Switched by a sampled controller with limits, which reads the output."""
+
+    def build(self) -> None:
+        super().build()
+        self.control = SampledPI(reference=12.0, measurement=self.capacitor.v, kp=0.02, ki=50.0, period=1e-5)
+        self.pwm = PWM(frequency=100e3, duty=self.control.y)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield connect(self.pwm.y, self.switch.control)
+
+
+class Hysteretic(Converter):
+    """Switched by comparisons of the output with two limits: relations of states."""
+
+    on: Discrete = Discrete(bool, start=True)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield Eq(self.switch.control, self.on)
+        yield when(self.capacitor.v > 12.1, assign(self.on, False)).elsewhen(
+            self.capacitor.v < 11.9, assign(self.on, True)
+        )
+
+
+class NaturallySampled(Component):
+    """A half bridge whose switch follows the comparison of a sine with a triangle, with a diode below."""
+
+    def build(self) -> None:
+        self.source, self.ground = el.ConstantVoltage(V=100.0), el.Ground()
+        self.sine = Sine(amplitude=0.4, f=50.0, offset=0.5)
+        self.pwm = NaturalPWM(frequency=1e3, duty=self.sine.y)
+        self.switch, self.diode = el.IdealClosingSwitch(), el.IdealDiode()
+        self.inductor, self.resistor = el.Inductor(L=1e-3), el.Resistor(R=2.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.switch.p)
+        yield connect(self.switch.n, self.diode.n, self.inductor.p)
+        yield connect(self.inductor.n, self.resistor.p)
+        yield connect(self.source.n, self.diode.p, self.resistor.n, self.ground.p)
+        yield connect(self.pwm.y, self.switch.control)
+
+
+class Rectifier(Component):
+    """A thyristor, fired late in each half wave, into an inductive load: it latches until its current vanishes."""
+
+    def build(self) -> None:
+        self.source, self.ground = el.SineVoltage(V=325.0, f=50.0), el.Ground()
+        self.pwm = PWM(frequency=50.0, duty=0.05, startTime=4e-3)
+        self.thyristor = el.IdealThyristor()
+        self.inductor, self.resistor = el.Inductor(L=10e-3), el.Resistor(R=10.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.thyristor.p)
+        yield connect(self.thyristor.n, self.inductor.p)
+        yield connect(self.inductor.n, self.resistor.p)
+        yield connect(self.source.n, self.resistor.n, self.ground.p)
+        yield connect(self.pwm.y, self.thyristor.fire)
+
+
+class Dragged(Component):
+    """A mass in dry friction that a force drags to and fro, in steps of a clock."""
+
+    push: Discrete = Discrete(float, start=1.5)
+
+    def build(self) -> None:
+        self.mass, self.friction, self.ground = Mass(m=1.0), CoulombFriction(f_coulomb=1.0), Fixed()
+        self.force = Force(f=self.push)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.force.flange, self.mass.flange_a)
+        yield connect(self.mass.flange_b, self.friction.flange_a)
+        yield connect(self.friction.flange_b, self.ground.flange)
+        yield when(sample(period=0.1), assign(self.push, -pre(self.push)))
+
+
+@pytest.fixture(autouse=True)
+def _looked_at_as_usual(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What looks inside every segment, as tests do elsewhere, leaves nothing to a kernel."""
+    monkeypatch.setattr(self_check, "EVERY_VISIT", False)
+
+
+MODELS: dict[str, tuple[Any, float, float]] = {
+    "a buck converter": (lambda: Buck(), 3e-3, 0.9),
+    "a converter that gets empty": (lambda: Chopped(load=200.0), 4e-3, 0.9),
+    "a regulated converter": (lambda: Regulated(), 4e-3, 0.9),
+    "a hysteretic converter": (lambda: Hysteretic(), 3e-3, 0.0),
+    "a bridge with a motor": (lambda: MotorBridge(), 5e-3, 0.9),
+    "a rectifier": (lambda: SinglePhaseBridge(), 0.4, 0.5),
+    "three phases": (lambda: ThreePhaseBridge(), 0.3, 0.5),
+    "a thyristor": (lambda: Rectifier(), 1.0, 0.5),
+    "a duty that a sine gives": (lambda: NaturallySampled(), 0.1, 0.5),
+    "a mass in friction": (lambda: Dragged(), 20.0, 0.5),
+}
+"""Models, lengths of runs, and the least part of their segments that the kernel has to follow."""
+
+
+def trace(run: Repeating) -> list[Any]:
+    """Everything that a run records and ends with, as bits."""
+    steps = [
+        (s.t, s.number, s.kind, s.triggers, s.before, s.after, s.D.tobytes(), s.R.tobytes())  # type: ignore[union-attr]
+        for s in run.record.steps
+    ]
+    segments = [(s.start, s.end, s.data.mode, s.trajectory.y0.tobytes()) for s in run.record.segments]
+    now = run.state
+    return [
+        steps,
+        segments,
+        now.t,
+        now.z.tobytes(),
+        now.mode,
+        now.D.tobytes(),
+        now.memory.tobytes(),
+        now.ticks,
+    ]
+
+
+@pytest.fixture
+def followed(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Counts segments that the kernel has followed."""
+    count = [0]
+    recorded = SeenEvents.recorded
+
+    def counting(self: SeenEvents, *given: Any) -> Any:
+        found = recorded(self, *given)
+        count[0] += len(found[0])
+        return found
+
+    monkeypatch.setattr(SeenEvents, "recorded", counting)
+    return count
+
+
+def run_of(
+    monkeypatch: pytest.MonkeyPatch, model: Any, length: float, learnt: float, times: int = 1
+) -> list[Any]:
+    """Traces of some runs of one program, which look for what they have seen after so many instants."""
+    monkeypatch.setattr(repeating, "LEARNT", learnt)
+    program, found = Program(model), []
+    for _ in range(times):
+        run = program.start()
+        run.advance(length)
+        found.append(trace(run._run))
+    return found
+
+
+@compiled
+@pytest.mark.parametrize("name", MODELS)
+def test_events_are_those_of_the_loop(name: str, monkeypatch: pytest.MonkeyPatch, followed: Any) -> None:
+    model, length, part = MODELS[name]
+    expected = run_of(monkeypatch, model(), length, math.inf)[0]
+    assert followed == [0]
+    found = run_of(monkeypatch, model(), length, 2)[0]
+    assert found == expected
+    assert followed[0] >= part * len(found[1])
+
+
+@compiled
+@pytest.mark.parametrize("name", ["a buck converter", "a converter that gets empty", "three phases"])
+def test_what_a_run_has_seen_serves_the_next_one(
+    name: str, monkeypatch: pytest.MonkeyPatch, followed: Any
+) -> None:
+    model, length, _ = MODELS[name]
+    first, second, third = run_of(monkeypatch, model(), length, 16, times=3)
+    assert first == second == third
+    assert followed[0] > 2.5 * 0.9 * len(first[1])
+
+
+@compiled
+def test_many_short_advances_are_one_long_one(monkeypatch: pytest.MonkeyPatch, followed: Any) -> None:
+    monkeypatch.setattr(repeating, "LEARNT", 4)
+    program, times = Program(Buck()), np.linspace(0.0, 1e-3, 200)[1:]
+    whole, stepped = program.start(), program.start()
+    whole.advance(1e-3)
+    for t in times.tolist():
+        stepped.advance(t)
+    events = [s.t for s in whole._run.record.steps]
+    assert [s.t for s in stepped._run.record.steps] == pytest.approx(events, rel=1e-13)
+    assert followed[0] > 2 * 0.9 * len(events)
+    assert stepped._run.state.z == pytest.approx(whole._run.state.z, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    "name", ["a buck converter", "a converter that gets empty", "a thyristor", "three phases"]
+)
+def test_the_same_source_interpreted_has_the_same_bits(
+    name: str, monkeypatch: pytest.MonkeyPatch, followed: Any
+) -> None:
+    model, length, _ = MODELS[name]
+    expected = run_of(monkeypatch, model(), length / 4, 2)[0]
+    followed[0] = 0
+    monkeypatch.setattr(loading, "_loaded", dict.fromkeys(ENTRIES))
+    monkeypatch.setattr(repeating, "WITHOUT_COMPILER", True)
+    with np.errstate(all="ignore"):
+        assert run_of(monkeypatch, model(), length / 4, 2)[0] == expected
+    assert followed[0] > 0
+
+
+@compiled
+def test_other_parameters_are_other_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(Chopped())
+    for load in (5.0, 200.0, 5.0, 60.0):
+        monkeypatch.setattr(repeating, "LEARNT", 2)
+        found = program.simulate(2e-3, parameters={"load": load})
+        monkeypatch.setattr(repeating, "LEARNT", math.inf)
+        expected = Program(Chopped(load=load)).simulate(2e-3)
+        assert found.final == expected.final
+        assert found.events.times.tolist() == expected.events.times.tolist()
+
+
+@compiled
+def test_threads_use_what_was_seen_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeating, "LEARNT", 2)
+    program = Program(Buck())
+    expected = program.simulate(2e-3).final
+    found: list[Any] = []
+    threads = [threading.Thread(target=lambda: found.append(program.simulate(2e-3).final)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 6
+
+
+@compiled
+def test_a_jump_is_left_to_the_loop(monkeypatch: pytest.MonkeyPatch, followed: Any) -> None:
+    """A capacitor that a switch joins with another one time after time: an impulse each time, whose energy is booked."""
+
+    class Pumped(Component):
+        def build(self) -> None:
+            self.source, self.ground = el.ConstantVoltage(V=1.0), el.Ground()
+            self.pwm, self.switch = PWM(frequency=1e3, duty=0.5), el.IdealClosingSwitch()
+            self.a, self.b = el.Capacitor(C=1e-6), el.Capacitor(C=1e-6)
+            self.charge, self.load = el.Resistor(R=100.0), el.Resistor(R=300.0)
+
+        def equations(self) -> Iterator[Statement]:
+            yield connect(self.pwm.y, self.switch.control)
+            yield connect(self.source.p, self.charge.p)
+            yield connect(self.charge.n, self.a.p, self.switch.p)
+            yield connect(self.switch.n, self.b.p, self.load.p)
+            yield connect(self.source.n, self.a.n, self.b.n, self.load.n, self.ground.p)
+
+    results = []
+    for learnt in (math.inf, 2):
+        monkeypatch.setattr(repeating, "LEARNT", learnt)
+        results.append(Program(Pumped()).simulate(20e-3, impulses="allow"))
+    assert results[0].final == results[1].final
+    assert [e.t for e in results[0].events] == [e.t for e in results[1].events]
+    assert (
+        sum(len(s.jumps) > 0 for s in results[1].steps)
+        == sum(len(s.jumps) > 0 for s in results[0].steps)
+        > 15
+    )
+    assert followed[0] > 0
+
+
+@compiled
+def test_a_progress_callback_is_told_of_every_event(followed: Any) -> None:
+    told: list[float] = []
+    result = Program(Buck()).simulate(1e-3, progress=lambda t: told.append(t))
+    assert len(told) >= len(result.events) - 1
+    assert followed == [0]
