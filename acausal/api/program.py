@@ -219,7 +219,7 @@ class Program(CompiledModel):
             begin(run, start, inputs)
             if until is not None and run.status.finished:
                 warn(f"the run ends where it starts, at t = {t0:.9g}: {run.status.message}")
-            run.advance(t_end, report)
+            run.advance(t_end, report, each=callable(progress))
             run.finish()
             return outcome(run, run.snapshot())
 

@@ -87,12 +87,15 @@ class Loop(Repeating):
     @np.errstate(
         over="ignore", invalid="ignore", divide="ignore"
     )  # what is not finite is an error of its own
-    def advance(self, t_end: float, report: Callable[[float], object] | None = None) -> None:
-        """Move to ``t_end``, instants at ``t_end`` included; ``report`` is told the time after each instant and step.
+    def advance(
+        self, t_end: float, report: Callable[[float], object] | None = None, *, each: bool = False
+    ) -> None:
+        """Move to ``t_end``, instants at ``t_end`` included; ``report`` is told the time after ``each`` instant and step.
 
+        Otherwise it is told now and then. What it raises ends the run.
         Where that is interrupted, the run is left at the last instant, or step of integration, that is complete.
         """
-        self.report = report
+        self.report, self.each = report, each
         if t_end > self.sources.stretch.stop:
             self.sources.stretch.end_at(t_end)
         try:
@@ -107,7 +110,7 @@ class Loop(Repeating):
         while not self.status.finished:
             if state.pending is None:
                 begin, recorded = perf_counter(), seconds["record"]
-                if self.report is None and self.repeat(t_end):
+                if not (self.report and self.each) and self.repeat(t_end):
                     seconds["flow"] += perf_counter() - begin
                     return
                 self.mark()

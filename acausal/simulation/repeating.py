@@ -43,6 +43,8 @@ class Repeating(Run):
     """The numbers that they belong to."""
     instants: float = 0
     """Instants before they are looked for."""
+    each = False
+    """Whether what is called with the time reached has to know of each instant."""
 
     def repeat(self, t_end: float) -> bool:
         """Follow events that have been seen before; whether that has led to ``t_end``."""
@@ -96,6 +98,8 @@ class Repeating(Run):
             segments, steps = seen.recorded(now.q, self.base.readout)
             self.record.segments.extend(segments)
             self.record.steps.extend(steps)
+            if self.report is not None:
+                self.report(segments[-1].end)
             found, more, over = seen.follow() if more else (0, False, over)
         if moved:
             self.hints.stats.hinted(seen.searches)
