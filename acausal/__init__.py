@@ -3,6 +3,9 @@
 from .api.program import Program as Program
 from .api.program import compile_model as compile_model
 from .api.program import simulate as simulate
+from .api.sweep import Sweep as Sweep
+from .api.sweep import random_sets as random_sets
+from .api.sweep import sweep as sweep
 from .compilation.residual import Residual as Residual
 from .diagnosis.structure import Structure as Structure
 from .errors import AcausalError as AcausalError

@@ -38,6 +38,7 @@ ENGINE = Tree(ROOT)
 
 FOREIGN_STORES = {
     "acausal/api/outcome.py": 1,
+    "acausal/api/sweep.py": 1,
     "acausal/kernels/backend.py": 2,
     "acausal/kernels/build.py": 3,
     "acausal/results/container.py": 2,
