@@ -19,7 +19,7 @@ import numpy as np
 from ..dynamics.closed_form import AffineFlow, Trajectory
 from ..dynamics.noise import LOCATED, Uncertainty
 from ..dynamics.scan import FlowWatch
-from ..errors import Location
+from ..errors import AcausalError, Location
 from ..reduction.affine import Inadmissible, Kind, Mode, ModeData, Restart
 from ..reduction.impacts import meets, pushed, start_limits
 from ..reduction.rounding import HALF, ROUNDING, SUMMED
@@ -100,6 +100,11 @@ class Loop(Repeating):
             self.sources.stretch.end_at(t_end)
         try:
             self._advance(t_end)
+        except AcausalError:
+            raise
+        except BaseException:
+            self.seen = None  # An interrupt may have left a situation half packed.
+            raise
         finally:
             self.release()
 

@@ -59,8 +59,11 @@ class Repeating(Run):
     def _has_seen(self) -> bool:
         """Take what runs with the numbers in force have seen, or begin to see after some instants; whether there is any."""
         core = self.core
-        idle = core.idle.pop() if core.idle else None
-        if idle is not None and idle.whom is self.hints:
+        try:
+            idle = core.idle.pop()  # Another thread may be quicker.
+        except IndexError:
+            idle = None
+        if idle is not None and idle.whom is self.hints and self.served is core:
             self.seen, self.served = idle, core  # This run has used it last.
             return True
         self.instants += 1
@@ -76,12 +79,13 @@ class Repeating(Run):
 
     def release(self) -> None:
         """Leave what was seen to runs with the same numbers."""
-        if self.seen is not None:
-            self.seen.visits.update(self.visits)
-            self.served.idle.append(self.seen)
-            self.seen = None
+        seen, self.seen = self.seen, None
+        if seen is not None:
+            seen.visits.update(self.visits)
+            self.served.idle.append(seen)
 
     def _follow(self, seen: SeenEvents, here: int, t_end: float) -> bool:
+        self.mark()
         now = self.state
         shift = None if now.shift is None else self.known.shift
         seen.visits.update(self.visits)
@@ -98,13 +102,14 @@ class Repeating(Run):
             segments, steps = seen.recorded(now.q, self.base.readout)
             self.record.segments.extend(segments)
             self.record.steps.extend(steps)
+            self.visits |= seen.visits
+            self._arrive_at(seen, seen.reached)
+            self.mark()
             if self.report is not None:
                 self.report(segments[-1].end)
             found, more, over = seen.follow() if more else (0, False, over)
         if moved:
             self.hints.stats.hinted(seen.searches)
-            self.visits |= seen.visits
-            self._arrive_at(seen, seen.reached)
         return over
 
     def _arrive_at(self, seen: SeenEvents, at: Standpoint) -> None:
@@ -144,12 +149,16 @@ class Repeating(Run):
         assert self.seen is not None
         now, situations = self.state, self.seen.situations
         there, here = situations.place.get(before), self._enter(self.seen)
-        if jumped or (searched and self.hints.foreseen(before.mode, now.forced, triggers) != now.mode):
+        cause, ticks = triggers[0], sum(1 << k for k in triggers[1:])
+        foreseen = self.hints.foreseen(before.mode, now.forced, triggers) if searched else None
+        if searched:
+            situations.agree(before.mode, cause, ticks, now.forced, foreseen)
+        if jumped or (searched and foreseen != now.mode):
             return  # A search may find another one.
         if there is not None:
             situations.add_flows(there)
             if here is not None:
-                situations.connect(there, triggers[0], sum(1 << k for k in triggers[1:]), here, searched)
+                situations.connect(there, cause, ticks, here, searched)
 
     def _enter(self, seen: SeenEvents) -> int | None:
         """Number of the present situation, None where the kernel cannot be in it."""
@@ -200,7 +209,7 @@ class Repeating(Run):
         self.seen.serve(DiscreteRecords(places, own, own_sources, self._clocks()), self.hints)
         if idle is not None:
             self.visits |= {mode: max(n, self.visits.get(mode, 0)) for mode, n in idle.visits.items()}
-            self.hints.recall(self.core.search.monotone, idle.hints())
+            idle.situations.forget_searches()
 
     def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:
         """How the discrete part reads and writes its program; the parameters are put in place."""

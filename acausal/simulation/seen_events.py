@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,11 +67,6 @@ class SeenEvents:
         self._discrete: DiscreteRecords | None = None
         self._sizes: tuple[int, ...] = ()
         self._triggers: dict[tuple[int, int], tuple[Any, ...]] = {}
-
-    def hints(self) -> Iterator[tuple[Mode, tuple[Any, ...], tuple[int, ...], Mode]]:
-        """What has led from mode to mode: the mode, causes, forced branches, and the mode after them."""
-        for before, cause, ticks, after in self.situations.ways():
-            yield before.mode, self._cause(cause, ticks), after.forced, after.mode
 
     def serve(self, discrete: DiscreteRecords, whom: object) -> None:
         """Follow a run with this discrete part; ``whom`` tells runs apart."""

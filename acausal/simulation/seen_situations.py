@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..dynamics.scan import CrossingSearch, FlowWatch
 from ..kernels.loading import Packed, PackedMany
 from ..kernels.motion import FlowOfMode, FlowRecords
 from ..kernels.situations import EntryConditions, HeldRows, Situation, SituationRecords, VariableLevels
-from ..reduction.affine import CONTRADICTING, AffineModel, ModeData
+from ..reduction.affine import CONTRADICTING, AffineModel, Mode, ModeData
 from .instants.transition import ModeTables
 from .self_check import Held
 from .watch import can_trigger, orientations
@@ -100,6 +100,7 @@ class SeenSituations:
         self._usual: list[int] = []
         self._short: list[dict[float, int]] = []
         self._ways: list[dict[Way, None]] = []
+        self._in_mode: dict[Mode, list[int]] = {}
         self.most_states = self.most_forms = 0
         self.packed_flows, self.packed = PackedMany(FlowRecords), PackedMany(SituationRecords)
 
@@ -114,6 +115,7 @@ class SeenSituations:
         self._ways.append({})
         self._short.append({})
         self.modes.setdefault(key.mode, len(self.modes))
+        self._in_mode.setdefault(key.mode, []).append(number)
         self._usual.append(self._add_flow(number, tables.flow))
         judged = can_trigger(tables.data, key.forced, key.disabled, tables.count)
         none = np.zeros((0, len(tables.data.Ay)))
@@ -175,22 +177,32 @@ class SeenSituations:
             owners, np.array(key.forced, np.int64), said.flags, np.array(key.relations, float), said.shown, said.shows, table,
         )  # fmt: skip
 
-    def ways(self) -> Iterator[tuple[SituationKey, int, int, SituationKey]]:
-        """All that has led to another search: situations, causes with ticks, and the situations after them."""
-        for key, ways in zip(self.keys, self._ways, strict=True):
-            yield from ((key, cause, ticks, self.keys[to]) for cause, ticks, to, searched in ways if searched)
+    def agree(
+        self, mode: Mode, cause: int, ticks: int, forced: tuple[int, ...], foreseen: Mode | None
+    ) -> None:
+        """Keep of what a cause has led to, where modes are sought, what the run itself tries first, None for nothing.
+
+        Several modes may suit a point, as where a diode lies across a closed switch; so no other one must be tried.
+        """
+        for number in self._in_mode.get(mode, ()):
+            ways = self._ways[number]
+            for way in list(ways):
+                there = self.keys[way[2]]
+                if way[:2] == (cause, ticks) and way[3] and there.forced == forced and there.mode != foreseen:
+                    del ways[way]
+                    self._renew(number)
+
+    def forget_searches(self) -> None:
+        """Forget what searches have found: another run has to find its modes by itself, for several may suit a point."""
+        for number, ways in enumerate(self._ways):
+            kept = {way: None for way in ways if not way[3]}
+            if len(kept) < len(ways):
+                self._ways[number] = kept
+                self._renew(number)
 
     def connect(self, number: int, cause: int, ticks: int, to: int, searched: bool) -> None:
         """A cause leads from a situation to another one."""
-        ways = self._ways[number]
-        way = cause, ticks, to, int(searched)
-        if searched:
-            # Of the modes that one cause has led to in like circumstances, the last one is tried.
-            mode, forced = self.keys[to].mode, self.keys[to].forced
-            for other in list(ways):
-                there = self.keys[other[2]]
-                if other[:2] == way[:2] and other[3] and there.forced == forced and there.mode != mode:
-                    del ways[other]
+        ways, way = self._ways[number], (cause, ticks, to, int(searched))
         if way not in ways:
             ways[way] = None
             self._renew(number)

@@ -10,12 +10,26 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acausal import Component, Discrete, Eq, Parameter, Program, Statement, assign, connect, pre, sample, when
+from acausal import (
+    Component,
+    Discrete,
+    Eq,
+    Input,
+    Parameter,
+    Program,
+    Statement,
+    assign,
+    connect,
+    pre,
+    sample,
+    when,
+)
 from acausal.components import electrical as el
 from acausal.components.blocks import PWM, NaturalPWM, SampledPI, Sine
 from acausal.components.translational import CoulombFriction, Fixed, Force, Mass
 from acausal.kernels import loading
 from acausal.kernels.entries import ENTRIES
+from acausal.kernels.loading import PackedMany
 from acausal.simulation import repeating, self_check
 from acausal.simulation.repeating import Repeating
 from acausal.simulation.seen_events import SeenEvents
@@ -133,6 +147,30 @@ class Dragged(Component):
         yield connect(self.mass.flange_b, self.friction.flange_a)
         yield connect(self.friction.flange_b, self.ground.flange)
         yield when(sample(period=0.1), assign(self.push, -pre(self.push)))
+
+
+class Across(Component):
+    """A half bridge with two diodes across each switch: where that is closed, either branch of these suits."""
+
+    u: Input = Input(float, unit="V")
+
+    def build(self) -> None:
+        self.source, self.ground, self.feed = el.SignalVoltage(v=self.u), el.Ground(), el.Resistor(R=0.1)
+        self.pwm, self.capacitor = PWM(frequency=1e4, duty=0.4), el.Capacitor(C=1e-5)
+        self.high, self.low = el.IdealClosingSwitch(), el.IdealClosingSwitch()
+        self.above, self.below = ([el.IdealDiode(), el.IdealDiode()] for _ in range(2))
+        self.inductor, self.load = el.Inductor(L=1e-4), el.Resistor(R=2.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.pwm.y, self.high.control)
+        yield connect(self.pwm.notY, self.low.control)
+        yield connect(self.source.p, self.feed.p)
+        yield connect(self.feed.n, self.capacitor.p, self.high.p, *(d.n for d in self.above))
+        yield connect(self.high.n, self.low.p, self.inductor.p, *(d.p for d in self.above))
+        yield connect(self.high.n, *(d.n for d in self.below))
+        yield connect(self.inductor.n, self.load.p)
+        yield connect(self.source.n, self.capacitor.n, self.low.n, self.load.n, self.ground.p)
+        yield connect(self.low.n, *(d.p for d in self.below))
 
 
 @pytest.fixture(autouse=True)
@@ -330,3 +368,73 @@ def test_a_bar_is_told_now_and_then(monkeypatch: pytest.MonkeyPatch, followed: A
     assert followed[0] > 0.9 * len(result.events)
     assert 2 < len(told) < 0.1 * len(result.events)
     assert told == sorted(told)
+
+
+@compiled
+def test_an_interrupt_leaves_a_run_at_the_last_events_that_were_recorded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program, length = Program(Buck()), 50e-3
+    whole = program.start(span=1.0)
+    whole.advance(length)
+    calls, follow = [0], SeenEvents.follow
+
+    def interrupted(self: SeenEvents) -> Any:
+        calls[0] += 1
+        if calls[0] == 2:
+            raise KeyboardInterrupt
+        return follow(self)
+
+    run = program.start(span=1.0)
+    run.advance(1e-3)
+    with monkeypatch.context() as patched:
+        patched.setattr(SeenEvents, "follow", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run.advance(length)
+    segments = run._run.record.segments
+    assert len(segments) > 200
+    assert run.t == segments[-1].end > 1e-3
+    run.advance(length)
+    segments = run._run.record.segments
+    assert all(a.end == b.start for a, b in zip(segments[:-1], segments[1:], strict=True))
+    assert run._run.state.z == pytest.approx(whole._run.state.z, rel=1e-12)
+
+
+@compiled
+@pytest.mark.parametrize("which", [1, 2, 3, 4])
+def test_an_interrupt_while_a_situation_is_packed_spoils_no_other_run(
+    which: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(repeating, "LEARNT", 2)
+    program, add, count = Program(Buck()), PackedMany.add, [0]
+    expected = Program(Buck()).simulate(1e-3).final
+
+    def interrupted(self: PackedMany, *given: Any) -> None:
+        count[0] += 1
+        if count[0] == which:
+            raise KeyboardInterrupt
+        add(self, *given)
+
+    monkeypatch.setattr(PackedMany, "add", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        program.simulate(1e-3)
+    assert program.simulate(1e-3).final == expected
+
+
+@compiled
+def test_no_run_takes_a_mode_because_another_run_has_found_it(
+    monkeypatch: pytest.MonkeyPatch, followed: Any
+) -> None:
+    found = []
+    for learnt in (math.inf, 2):
+        monkeypatch.setattr(repeating, "LEARNT", learnt)
+        program, chance, traces = Program(Across()), np.random.default_rng(5), []
+        for _ in range(8):
+            run = program.start(span=6e-3, inputs={"u": 50.0}, impulses="allow")
+            for _ in range(4):
+                u = float(chance.choice([50.0, 0.0, -20.0, 100.0]))
+                run.advance(run.t + float(chance.choice([1e-3, 3e-4, 7.7e-4])), inputs={"u": u})
+            traces.append(trace(run._run))
+        found.append(traces)
+    assert found[0] == found[1]
+    assert followed[0] > 0

@@ -13,7 +13,7 @@ say what the second ones of its force say where it holds with less. Others are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -57,8 +57,6 @@ MOST_HINTS = 65536
 """Hints that a run keeps."""
 
 Crossed = tuple[Mode, tuple[int, int, int]]
-Hint = tuple[Mode, tuple[Hashable, ...], tuple[int, ...], Mode]
-"""A mode, triggers and forced branches, with the mode after them."""
 
 
 # -- signs --------------------------------------------------------------------------------------------------------------
@@ -593,11 +591,6 @@ class Hints:
     def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]) -> Mode | None:
         """The mode that is tested first because it was found before; None without any."""
         return self._hints.get((present, triggers, forced))
-
-    def recall(self, monotone: list[bool], found: Iterable[Hint]) -> None:
-        """Take what other runs with the same numbers have learnt."""
-        self._monotone = monotone
-        self._hints |= {(before, triggers, forced): after for before, triggers, forced, after in found}
 
     def _remember(self, name: Any, start: Mode, mode: Mode, monotone: list[bool]) -> None:
         if monotone != self._monotone:
