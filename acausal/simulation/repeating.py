@@ -208,7 +208,7 @@ class Repeating(Run):
         places = self._places(own, own_sources)
         self.seen.serve(DiscreteRecords(places, own, own_sources, self._clocks()), self.hints)
         if idle is not None:
-            self.visits |= {mode: max(n, self.visits.get(mode, 0)) for mode, n in idle.visits.items()}
+            idle.visits.clear()  # Each run looks closely at the first segments of each mode.
             idle.situations.forget_searches()
 
     def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:

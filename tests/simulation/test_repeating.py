@@ -438,3 +438,16 @@ def test_no_run_takes_a_mode_because_another_run_has_found_it(
         found.append(traces)
     assert found[0] == found[1]
     assert followed[0] > 0
+
+
+@compiled
+def test_a_run_looks_at_its_own_first_segments_whatever_others_have_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(repeating, "LEARNT", 2)
+    program, visits = Program(Buck()), []
+    for _ in range(2):
+        run = program.start()
+        run.advance(1e-3)
+        visits.append(dict(run._run.visits))
+    assert visits[0] == visits[1]
