@@ -688,7 +688,8 @@ class ClosedForm:
             again = not watch.armed[k] and any(
                 step.before == state.mode and step.triggers == (form,) for step in steps
             )
-            h = h if again else zero if zero > self._run.tolerance else 0.0
+            apart = watch.armed[k] or zero > self._run.tolerance
+            h = h if again else zero if apart else 0.0
             self._late = watch.lateness(trajectory, h, k)
         self._crossing = form
         return h, form

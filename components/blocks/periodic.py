@@ -31,8 +31,9 @@ def periods(period: Expr, first: Expr) -> tuple[list[Expr], Expr]:
         Length of a period and begin of the first one in seconds, of parameters.
     """
     tick = sample(period=period, start=first)
-    passed = floor((time - first) / period)
-    return [tick, and_(initial(), time >= first)], if_else(tick, time, first + passed * period)
+    # A tick may share the instant of an event next to it: periods that begun at the time of such instants would creep.
+    passed = floor((time - first) / period + if_else(tick, 0.5, 0.0))
+    return [tick, and_(initial(), time >= first)], first + passed * period
 
 
 class PartialPulse(Component):
