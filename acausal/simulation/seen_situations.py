@@ -182,7 +182,7 @@ class SeenSituations:
     ) -> None:
         """Keep of what a cause has led to, where modes are sought, what the run itself tries first, None for nothing.
 
-        Several modes may suit a point, as where a diode lies across a closed switch; so no other one must be tried.
+        Several modes may suit a point, as where one element lies across another one; so no other one must be tried.
         """
         for number in self._in_mode.get(mode, ()):
             ways = self._ways[number]
