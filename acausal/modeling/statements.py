@@ -222,6 +222,11 @@ def when(cond: Any, *actions: Action) -> When:
     ------
     StatementError
         If there is no action, or something else than an action.
+
+    Notes
+    -----
+    ``.elsewhen(cond, *actions)`` adds a branch that is considered when no earlier one fires. What several conditions decide of
+    one discrete variable is one such chain.
     """
     return When((_when_branch(cond, actions),))
 

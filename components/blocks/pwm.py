@@ -71,8 +71,8 @@ class PWM(PartialPWM):
     """Pulse width modulator, ``y = held > carrier``, with the duty ratio held from the begin of each period.
 
     A duty ratio of 0 or below gives no pulse, not even one without length, and one of 1 or above no gap. Before the
-    first period ``y`` is false. Of a continuous duty ratio the value just before the tick counts; in a period that
-    began before the run that at its start.
+    first period ``y`` is false. Of a continuous duty ratio the value just before the tick counts, of a discrete one that is
+    assigned in the instant of the tick the new one; in a period that began before the run the value at its start.
     """
 
     held: Discrete = Discrete(float, unit="1", doc="Duty ratio of this period")
