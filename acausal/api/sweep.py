@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError, Future
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, CancelledError, Future
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import import_module
@@ -228,7 +227,7 @@ def _outcome(parameters: dict[str, float], future: Future[SweepRun]) -> SweepRun
     """What came of a run elsewhere, the death of its process included."""
     try:
         return future.result()
-    except (BrokenProcessPool, CancelledError) as error:
+    except (BrokenExecutor, CancelledError) as error:
         lost = RuntimeError("the process of this run, or of one beside it, died before it was finished")
         lost.__cause__ = error
         return SweepRun(parameters, error=lost)
