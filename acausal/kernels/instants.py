@@ -94,6 +94,8 @@ def enter(
                 explained += abs(product(e.constraints[i], now.shift))
             if not abs(e.defects[i]) <= explained:
                 return REFUSED
+    if found != CLEAN and e.jump.shape[1] < e.constraints.shape[0]:
+        return REFUSED  # How states follow is not known yet.
     for j in range(q):
         now.y[k + j] = room.point[n + j]
     for j in range(k):

@@ -337,6 +337,11 @@ class ModeData(ExactMode):
         return self.maps(self)
 
     @property
+    def moves_known(self) -> bool:
+        """Whether `jump` and `impulse` were computed."""
+        return "_maps" in self.__dict__
+
+    @property
     def jump(self) -> np.ndarray:
         """Movement of the selected states per unit of ``r = constraints @ [z-; xi]``, shape (n_states, n_constraints).
 

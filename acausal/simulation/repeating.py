@@ -164,8 +164,12 @@ class Repeating(Run):
         """Number of the present situation, None where the kernel cannot be in it."""
         key, tables, discrete = self.situation_key(), self.tables, self.discrete
         found = seen.situations.place.get(key)
-        if found is not None or not suits(tables.flow):
+        if found is not None:
+            seen.situations.complete(found)
             return found
+        # What does not come again is not worth the room.
+        if not seen.comes_again(key) or not suits(tables.flow):
+            return None
         core = self.core
         said = SaidInSituation(
             core.readout.reading(self.data, discrete.x_ids, discrete.slope_ids).A,

@@ -67,6 +67,7 @@ class SeenEvents:
         self._discrete: DiscreteRecords | None = None
         self._sizes: tuple[int, ...] = ()
         self._triggers: dict[tuple[int, int], tuple[Any, ...]] = {}
+        self._once: set[SituationKey] = set()
 
     def serve(self, discrete: DiscreteRecords, whom: object) -> None:
         """Follow a run with this discrete part; ``whom`` tells runs apart."""
@@ -175,6 +176,13 @@ class SeenEvents:
             *self._before, found.memory.copy(), tuple(found.ticks.tolist()),
             found.signs[: len(tables.forms)].tolist() if flags[e.SIGNED] else None,
         )  # fmt: skip
+
+    def comes_again(self, key: SituationKey) -> bool:
+        """Whether a situation has been there before."""
+        if key in self._once:
+            return True
+        self._once.add(key)
+        return False
 
     def key(self, situation: int) -> SituationKey:
         """What a situation is."""

@@ -58,7 +58,9 @@ def entry_of(model: AffineModel, data: ModeData, judged: np.ndarray) -> EntryCon
     """What has to hold where a mode is entered."""
     count = len(data.constraints)
     if count:
-        rows = data.constraints, data.constraint_terms, data.constraint_sizes, data.jump
+        # How states follow from defects takes long to find, and few modes need it: until one did, it is left to the loop.
+        jump = data.jump if data.moves_known else np.zeros((len(data.states), 0))
+        rows = data.constraints, data.constraint_terms, data.constraint_sizes, jump
     else:
         none = np.zeros((0, model.n + len(model.S)))
         rows = none, none, none, np.zeros((len(data.states), 0))
@@ -150,6 +152,13 @@ class SeenSituations:
         self.packed_flows.add(Packed(record))
         self.flows.append(flow)
         return len(self.flows) - 1
+
+    def complete(self, number: int) -> None:
+        """Add what was found since of how defects move the states of a mode."""
+        record, data = self.packed.record[number], self.tables[number].data
+        if len(data.constraints) and not record.entry.jump.shape[1] and data.moves_known:
+            entry = record.entry._replace(jump=np.ascontiguousarray(data.jump))
+            self.packed.replace(number, Packed(record._replace(entry=entry)))
 
     def add_flows(self, number: int) -> None:
         """Add flows for short segments that were made since."""
