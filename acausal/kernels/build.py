@@ -49,7 +49,8 @@ def compile_kernels() -> Path | None:
 def compiled_ir(name: str, entry: Any) -> Any:
     """Module of one entry, which takes the address of a table: that of every array, followed by the lengths of its axes."""
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
-    from kernels.compiled_records import at, width  # type: ignore[import-not-found]
+    from kernels.compiled_records import at  # type: ignore[import-not-found]
+    from kernels.dialect import width  # type: ignore[import-not-found]
     from numba import cfunc, types  # type: ignore[import-not-found]
 
     scope, records, place = {"function": entry.function}, list[str](), 0

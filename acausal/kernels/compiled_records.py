@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernels.dialect import chosen  # type: ignore[import-not-found]
+from kernels.dialect import NESTED, chosen, width_of_part  # type: ignore[import-not-found]
 from llvmlite import ir  # type: ignore[import-not-found]
 from numba import types  # type: ignore[import-not-found]
 from numba.core.imputils import lower_getattr_generic  # type: ignore[import-not-found]
@@ -36,20 +36,6 @@ class Address(types.Type):  # type: ignore[misc]
 class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, WORD)
-
-
-NESTED = "r"
-"""Kind of a part of a record that is a record."""
-
-
-def width(record: Any) -> int:
-    """Numbers of a table that a record takes: for each array its address and the lengths of its axes."""
-    return sum(_width(record, k) for k in range(len(record._fields)))
-
-
-def _width(record: Any, k: int) -> int:
-    kind = record.layout.split()[k]
-    return width(record.of[k]) if kind == NESTED else 1 + int(kind[1])
 
 
 def _number(builder: Any, address: Any, place: int) -> Any:
@@ -81,7 +67,7 @@ class _PartsOfRecords(AttributeTemplate):  # type: ignore[misc]
 def _read_part(context: Any, builder: Any, kind: Any, address: Any, name: str) -> Any:
     """An array of a record, or a record in it."""
     k, made = kind.record._fields.index(name), _part(kind.record, name)
-    first = sum(_width(kind.record, before) for before in range(k))
+    first = sum(width_of_part(kind.record, before) for before in range(k))
     if isinstance(made, Address):
         return builder.add(address, WORD(BYTES * first))
     shape = [_number(builder, address, first + 1 + axis) for axis in range(made.ndim)]

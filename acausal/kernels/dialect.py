@@ -19,3 +19,18 @@ def kernel(function: F) -> F:
 def chosen(records: Any, k: int) -> Any:
     """One of several records of a kind, which a kernel has by its number."""
     return records[k]
+
+
+NESTED = "r"
+"""Kind of a part of a record that is a record; others are arrays: "f" or "i", and the number of axes."""
+
+
+def width(record: Any) -> int:
+    """Numbers of a table that a class of records takes: for each array its address and the lengths of its axes."""
+    return sum(width_of_part(record, k) for k in range(len(record._fields)))
+
+
+def width_of_part(record: Any, k: int) -> int:
+    """The same of one of its parts."""
+    kind = record.layout.split()[k]
+    return width(record.of[k]) if kind == NESTED else 1 + int(kind[1])

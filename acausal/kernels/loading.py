@@ -11,18 +11,13 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import warn
+from .dialect import NESTED, width
 from .entries import ENTRIES
 from .identity import DIGEST, checksum, compiled
 from .motion import MatrixProduct
 
 Room = TypeVar("Room")
 TYPES = {"f": np.dtype(np.float64), "i": np.dtype(np.int64)}
-
-
-def width(record: Any) -> int:
-    """Numbers of a table that a class of records takes."""
-    kinds = record.layout.split()
-    return sum(width(record.of[k]) if kind == "r" else 1 + int(kind[1]) for k, kind in enumerate(kinds))
 
 
 def table_of(record: Any) -> list[int]:
@@ -35,7 +30,7 @@ def table_of(record: Any) -> list[int]:
     """
     found = list[int]()
     for name, kind, part in zip(record._fields, record.layout.split(), record, strict=True):
-        if kind == "r":
+        if kind == NESTED:
             found += table_of(part)
             continue
         if part.dtype != TYPES[kind[0]] or part.ndim != int(kind[1]) or not part.flags.c_contiguous:

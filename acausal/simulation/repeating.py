@@ -23,10 +23,12 @@ from .confirmation import in_force
 from .numeric import NumericCore
 from .run import Run
 from .seen_events import KERNEL, MOST_CLOCKS, SeenEvents, Standpoint
-from .seen_situations import SaidInSituation, SituationKey, suits
+from .seen_situations import SaidInSituation, SituationKey
 
 LEARNT = 16
 """Instants after which a run looks whether it has seen some of them before."""
+MOST_BYTES = 50_000_000
+"""Bytes of what kernels read beyond which all of it is given back."""
 LEFT_OUT = (Kind.IMPACT, Kind.CONDITION)
 """Kinds of elements that the kernel knows nothing of."""
 NOTHING = Arithmetic(np.zeros((0, 4), np.int64), *(np.zeros(0) for _ in range(4)))
@@ -81,7 +83,6 @@ class Repeating(Run):
         """Leave what was seen to runs with the same numbers."""
         seen, self.seen = self.seen, None
         if seen is not None:
-            seen.visits.update(self.visits)
             self.served.idle.append(seen)
 
     def _follow(self, seen: SeenEvents, here: int, t_end: float) -> bool:
@@ -168,7 +169,10 @@ class Repeating(Run):
             seen.situations.complete(found)
             return found
         # What does not come again is not worth the room.
-        if not seen.comes_again(key) or not suits(tables.flow):
+        if not seen.comes_again(key) or not tables.flow.plain:
+            return None
+        if seen.situations.bytes > MOST_BYTES:
+            self._serve(None)  # Begin anew: what is at work now is seen again.
             return None
         core = self.core
         said = SaidInSituation(

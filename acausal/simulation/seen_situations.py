@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,9 +40,9 @@ class SaidInSituation(NamedTuple):
     shows: np.ndarray
 
 
-def suits(flow: AffineFlow) -> bool:
-    """Whether kernels can follow a flow: combinations of products."""
-    return flow.plain
+def bytes_of(record: Any) -> int:
+    """Bytes of the arrays of a record, and of those in it."""
+    return sum(part.nbytes if isinstance(part, np.ndarray) else bytes_of(part) for part in record)
 
 
 def motion_of(flow: AffineFlow, data: ModeData) -> FlowOfMode:
@@ -87,8 +87,8 @@ class SeenSituations:
         Numbers of the modes.
     packed_flows, packed : PackedMany
         What kernels read of flows and situations.
-    most_states, most_forms : int
-        Length of the longest state vector, and most guards and relations.
+    most_states, most_forms, bytes : int
+        Length of the longest state vector, most guards and relations, and what flows and entries take.
     """
 
     def __init__(self, model: AffineModel, operators: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class SeenSituations:
         self._short: list[dict[float, int]] = []
         self._ways: list[dict[Way, None]] = []
         self._in_mode: dict[Mode, list[int]] = {}
-        self.most_states = self.most_forms = 0
+        self.most_states = self.most_forms = self.bytes = 0
         self.packed_flows, self.packed = PackedMany(FlowRecords), PackedMany(SituationRecords)
 
     def add(self, key: SituationKey, tables: ModeTables, held: Held | None, said: SaidInSituation) -> int:
@@ -126,6 +126,7 @@ class SeenSituations:
             entry_of(self._model, tables.data, judged), tables.guards.for_kernels, tables.signs.for_kernels, said.levels,
             HeldRows(np.ascontiguousarray(rows), np.ascontiguousarray(parts)), self._situation(number),
         )  # fmt: skip
+        self.bytes += bytes_of(record)
         self.packed.add(Packed(record))
         self.most_states = max(self.most_states, len(tables.data.Ay))
         self.most_forms = max(self.most_forms, len(tables.forms))
@@ -149,6 +150,7 @@ class SeenSituations:
         record = FlowRecords(
             basis.functions, followed, motion_of(flow, data), watched, noise.for_kernels, guards, search.noise, search.work
         )  # fmt: skip
+        self.bytes += bytes_of(record)
         self.packed_flows.add(Packed(record))
         self.flows.append(flow)
         return len(self.flows) - 1
@@ -166,7 +168,7 @@ class SeenSituations:
         if made is None or len(made.short) == len(known):
             return
         for unit, flow in made.short.items():
-            if unit not in known and suits(flow):
+            if unit not in known and flow.plain:
                 known[unit] = self._add_flow(number, flow)
         self._renew(number)
 
