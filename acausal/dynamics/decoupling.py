@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from .driving import driven_first, independent_parts
 from .groups import group
 from .spectrum import EigenvalueGroup, eigenvectors
 
@@ -25,15 +28,25 @@ def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
 
     Notes
     -----
+    Parts of the matrix that have nothing to do with each other are split one by one, and what a state does not drive has exact
+    zeros in all that is found, see `driving`.
+
     Eigenvalues come from the matrix ordered by speed (the QR algorithm keeps
     small eigenvalues of a matrix graded downwards) and are corrected by Newton
     steps with residuals in twice the precision. Defective or nearly defective
     matrices go to `groups.group`.
     """
-    if len(A) == 1:
-        one = np.ones((1, 1), complex)
-        return [EigenvalueGroup(one, one, complex(A[0, 0]), 0j, np.zeros((1, 1), complex), 1)]
-    found = eigenvectors(A, T0)
+    found = []
+    for part in independent_parts(A):
+        order, blocks = driven_first(A[part[:, None], part])
+        states = part[order]
+        found += [_over_all(g, states, len(A)) for g in _split(A[states[:, None], states], blocks, T0)]
+    return found
+
+
+def _split(A: np.ndarray, blocks: list[slice], T0: float) -> list[EigenvalueGroup]:
+    """The same for a matrix in the order of `driving.driven_first`."""
+    found = eigenvectors(A, blocks, T0)
     if found is None:
         return group(A, T0)
     V, U, lam, low, turning = found
@@ -45,3 +58,12 @@ def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
         for i in range(len(A))
         if turning[i] >= 0
     ]
+
+
+def _over_all(part: EigenvalueGroup, states: np.ndarray, n: int) -> EigenvalueGroup:
+    """The same group with bases over all ``n`` states."""
+    if len(states) == n and (states[:-1] < states[1:]).all():
+        return part
+    P, U = np.zeros((n, part.P.shape[1]), complex), np.zeros((len(part.U), n), complex)
+    P[states], U[:, states] = part.P, part.U
+    return replace(part, P=P, U=U)

@@ -13,6 +13,7 @@ import numpy as np
 from ..reduction.double_double import dual, residual
 from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..values import frozen
+from .driving import driven_first
 from .spectrum import CONDITION, EigenvalueGroup, growth, speed_order, state_scales
 
 SPEED_GAP = 10.0
@@ -29,20 +30,15 @@ def group(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
     are well conditioned. A last correction of all bases uses residuals in twice
     the precision.
     """
-    parts = _split(A.astype(complex), _Frame(np.eye(len(A)), np.eye(len(A)), state_scales(A, T0)), True)
-    P = np.hstack([p for p, _ in parts])
-    sizes = [p.shape[1] for p, _ in parts]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    slices = [slice(a, b) for a, b in zip(starts[:-1], starts[1:], strict=True)]
-    T = np.zeros_like(P)
-    for s, (_, block) in zip(slices, parts, strict=True):
-        T[s, s] = block
-    P, U, T, shift = _correct(A, P, T, slices)
+    frame = _Frame(np.eye(len(A)), np.eye(len(A)), state_scales(A, T0))
+    P, T, label = _split(A.astype(complex), frame, True)
+    members = _members(label)
+    P, U, T, shift = _correct(A, P, T, members)
     found = []
-    for s in slices:
-        block = T[s, s]
+    for s in members:
+        block = T[s[:, None], s]
         centre = complex(block.diagonal().mean())
-        N = (block - centre * np.eye(len(block))) + shift[s, s]
+        N = (block - centre * np.eye(len(block))) + shift[s[:, None], s]
         low = 0j
         if len(block) == 1:
             low, N = complex(N[0, 0]), np.zeros((1, 1), complex)
@@ -78,11 +74,24 @@ class _Frame:
         return _Frame(self.P @ p, u @ self.U, self.scale)
 
 
-def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Bases and their upper triangular blocks, ``A P_g = P_g T_g``."""
+Split = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Bases, in the order of the states; upper triangular blocks, ``A P = P T``; and the group of each column."""
+
+
+def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> Split:
+    """Split a matrix into groups."""
     if len(A) == 1:
-        return [(np.ones((1, 1), complex), A)]
-    T, Q = _triangular(A, physical)
+        return np.ones((1, 1), complex), A, np.zeros(1, int)
+    order, blocks = driven_first(A)
+    inside = _Frame(frame.P[:, order], frame.U[order], frame.scale)
+    ordered, T, label = _split_ordered(A[order[:, None], order], blocks, inside, physical)
+    P = np.empty_like(ordered)
+    P[order] = ordered
+    return P, T, label
+
+
+def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, physical: bool) -> Split:
+    T, Q = _triangular(A, blocks, physical)
     # Rounded zeros have no gaps between them: what is left of them once they are apart from what is fast tells.
     rounding = frame.rounding(T, Q)
     speed = np.maximum(np.abs(T.diagonal()), rounding)
@@ -92,22 +101,27 @@ def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> list[tuple[n
     for cut in np.argsort(-ratio, kind="stable"):
         if ratio[cut] < SPEED_GAP:
             break
-        blocks, P, slices = _block_diagonalise(T, Q, (speed < ordered[cut]).astype(int))
+        slow = (speed < ordered[cut]).astype(int)
+        T_cut, P = _block_diagonalise(T, Q, slow)
         if not frame.accepts(P):
             continue
-        P, U, blocks, shift = _correct(A, P, blocks, slices)
-        parts = []
-        for s in slices:
-            parts += [
-                (P[:, s] @ p, t) for p, t in _split(blocks[s, s] + shift[s, s], frame.inside(P[:, s], U[s]))
-            ]
-        return parts
+        P, U, T_cut, shift = _correct(A, P, T_cut, _members(slow))
+        label = np.zeros(len(A), int)
+        for s in _members(slow):
+            within = (T_cut + shift)[s[:, None], s]
+            p, t, own = _split(within, frame.inside(P[:, s], U[s]))
+            label[s] = own + label.max() + 1
+            P[:, s], T_cut[s[:, None], s] = P[:, s] @ p, t
+        return P, T_cut, label - 1
     return _cluster(T, Q, frame, rounding)
 
 
-def _cluster(
-    T: np.ndarray, Q: np.ndarray, frame: _Frame, rounding: float
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def _members(label: np.ndarray) -> list[np.ndarray]:
+    """Columns of each group."""
+    return [np.flatnonzero(label == k) for k in np.unique(label)]
+
+
+def _cluster(T: np.ndarray, Q: np.ndarray, frame: _Frame, rounding: float) -> Split:
     """Join close eigenvalues until the bases are acceptable; in the end all of them.
 
     Those that only ``rounding`` may hold apart are close.
@@ -115,10 +129,11 @@ def _cluster(
     lam = T.diagonal()
     fastest = np.abs(lam).max()
     for link in LINKS:
-        blocks, P, slices = _block_diagonalise(T, Q, _labels(lam, max(link * fastest, rounding)))
+        label = _labels(lam, max(link * fastest, rounding))
+        blocks, P = _block_diagonalise(T, Q, label)
         if frame.accepts(P):
-            return [(P[:, s], blocks[s, s]) for s in slices]
-    return [(Q, T)]
+            return P, blocks, label
+    return Q, T, np.zeros(len(T), int)
 
 
 def _labels(lam: np.ndarray, distance: float) -> np.ndarray:
@@ -131,15 +146,24 @@ def _labels(lam: np.ndarray, distance: float) -> np.ndarray:
     return np.unique(label, return_inverse=True)[1]
 
 
-def _triangular(A: np.ndarray, physical: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Upper triangular ``T`` and ``Q`` with ``A Q = Q T``: a permutation if one does it, else Schur.
+def _triangular(A: np.ndarray, blocks: list[slice], physical: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Upper triangular ``T`` and ``Q`` with ``A Q = Q T``, each block of states by its Schur form.
 
     Only a matrix of `physical` states is balanced: tiny entries of a mixture are rounding errors,
     and units chosen to suit them would make ``Q`` singular.
     """
-    order = _acyclic_order(A)
-    if order is not None:
-        return A[order[:, None], order], np.eye(len(A), dtype=complex)[:, order]
+    T, Q, inverse = A.copy(), np.eye(len(A), dtype=complex), np.eye(len(A), dtype=complex)
+    coupled = [s for s in blocks if s.stop - s.start > 1]
+    for s in coupled:
+        T[s, s], Q[s, s], inverse[s, s] = _schur(A[s, s], physical)
+    for s in coupled:
+        T[s, s.stop :] = inverse[s, s] @ T[s, s.stop :]
+        T[: s.start, s] = T[: s.start, s] @ Q[s, s]
+    return T, Q
+
+
+def _schur(A: np.ndarray, physical: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The same with the inverse of ``Q``, for states that drive each other."""
     import scipy.linalg
 
     order = speed_order(A)
@@ -148,60 +172,27 @@ def _triangular(A: np.ndarray, physical: bool) -> tuple[np.ndarray, np.ndarray]:
     if physical:
         scale = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)[1][0]
     T, Z = scipy.linalg.schur(sorted_A * scale / scale[:, None], output="complex")[:2]
-    Q = np.empty_like(Z)
-    Q[order] = scale[:, None] * Z
-    return T, Q
+    Q, inverse = np.empty_like(Z), np.empty_like(Z)
+    Q[order], inverse[:, order] = scale[:, None] * Z, Z.conj().T / scale
+    return T, Q, inverse
 
 
-def _acyclic_order(A: np.ndarray) -> np.ndarray | None:
-    """Order of states in which the matrix is upper triangular; None when states depend on each other in a circle."""
-    pattern = A != 0
-    np.fill_diagonal(pattern, False)
-    left = np.arange(len(A))
-    order: list[int] = []
-    while len(left):
-        free = left[~pattern[np.ix_(left, left)].any(1)]
-        if not len(free):
-            return None
-        order = [*free.tolist(), *order]
-        left = np.setdiff1d(left, free)
-    return np.array(order)
+def _block_diagonalise(T: np.ndarray, Q: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Blocks ``B`` and bases ``Q X`` of the groups of a triangular form, ``T X = X B``.
 
-
-def _block_diagonalise(
-    T: np.ndarray, Q: np.ndarray, label: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, list[slice]]:
-    """Move equal labels together (ascending) and decouple the groups by Sylvester equations."""
-    T, Q, label = T.copy(), Q.copy(), label.copy()
-    for end in range(len(T) - 1, 0, -1):
-        for k in range(end):
-            if label[k] > label[k + 1]:
-                _swap(T, Q, k)
-                label[[k, k + 1]] = label[[k + 1, k]]
-    starts = np.flatnonzero(np.diff(label, prepend=-1))
-    slices = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(T)], strict=True)]
-    P = Q.copy()
-    for s in slices[1:]:
-        head = T[: s.start, : s.start]
-        P[:, s] += Q[:, : s.start] @ sylvester(head, T[s, s], -T[: s.start, s])
-    for s in slices[1:]:
-        T[: s.start, s] = 0.0
-    return T, P, slices
-
-
-def _swap(T: np.ndarray, Q: np.ndarray, k: int) -> None:
-    """Exchange neighbouring diagonal elements of a triangular matrix by a rotation, in place."""
-    c, s = T[k, k + 1], T[k + 1, k + 1] - T[k, k]
-    size = np.hypot(abs(c), abs(s))
-    if size == 0.0:
-        return
-    c, s = c / size, s / size
-    rotation = np.array([[c, -np.conj(s)], [s, np.conj(c)]])
-    pair = slice(k, k + 2)
-    T[:, pair] = T[:, pair] @ rotation
-    T[pair] = rotation.conj().T @ T[pair]
-    T[k + 1, k] = 0.0
-    Q[:, pair] = Q[:, pair] @ rotation
+    ``X`` is unit triangular, with nothing else within groups, and ``B`` has nothing between them.
+    """
+    X, B = np.eye(len(T), dtype=complex), np.diag(T.diagonal())
+    with np.errstate(all="ignore"):
+        for j in range(len(T)):
+            for i in range(j - 1, -1, -1):
+                between = slice(i + 1, j)
+                left = T[i, j] + T[i, between] @ X[between, j] - X[i, between] @ B[between, j]
+                if label[i] == label[j]:
+                    B[i, j] = left
+                elif left != 0.0:
+                    X[i, j] = left / (T[j, j] - T[i, i])
+        return B, Q @ X
 
 
 def sylvester(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
@@ -217,7 +208,7 @@ def sylvester(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> np.ndarray:
 
 
 def _correct(
-    A: np.ndarray, P: np.ndarray, T: np.ndarray, slices: list[slice]
+    A: np.ndarray, P: np.ndarray, T: np.ndarray, members: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Newton steps for all bases; returns bases, duals, blocks and what rounding still separates the blocks from exact.
 
@@ -229,12 +220,14 @@ def _correct(
         E = U @ R
         Z = np.zeros_like(T)
         shift = np.zeros_like(T)
-        for s in slices:
-            shift[s, s] = E[s, s]
-            rest = np.r_[0 : s.start, s.stop : len(T)]
+        for s in members:
+            own = s[:, None], s
+            shift[own] = E[own]
+            rest = np.setdiff1d(np.arange(len(T)), s)
             if len(rest):
                 # The upper triangle of a block is enough for a correction.
-                Z[rest, s] = sylvester(T[rest[:, None], rest], np.triu(T[s, s]), -E[rest, s])
+                across = rest[:, None], s
+                Z[across] = sylvester(T[rest[:, None], rest], np.triu(T[own]), -E[across])
         change = np.abs(Z).max()
         if not change < 1e-2:
             break

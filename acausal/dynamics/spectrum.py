@@ -96,21 +96,21 @@ def _reaches(V: Complex, U: Complex, lam: Complex, scale: np.ndarray, T0: float)
     return True
 
 
-def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, Complex, np.ndarray] | None:
+def eigenvectors(
+    A: np.ndarray, blocks: list[slice], T0: float
+) -> tuple[Complex, Complex, Complex, Complex, np.ndarray] | None:
     """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned.
 
-    The last value is 0 for a real eigenvalue, else positive for one of each conjugate pair and
-    negative for the other. Corrections of tiny pairs may change the sign of an imaginary part.
+    ``A`` has its states in the order of `driving.driven_first`, with these blocks. The last value is 0 for a real eigenvalue,
+    else positive for one of each conjugate pair and negative for the other. Corrections of tiny pairs may change the sign of
+    an imaginary part.
     """
-    n = len(A)
-    order = speed_order(A)
-    values, vectors = np.linalg.eig(A[order[:, None], order])
-    V = np.empty((n, n), complex)
-    V[order] = vectors
-    still, pairs = np.imag(values) == 0, np.flatnonzero(np.imag(values) > 0)
-    lam, low = values.astype(complex), np.zeros(n, complex)
+    values, V = _of_blocks(A, blocks)
+    still, pairs = values.imag == 0, np.flatnonzero(values.imag > 0)
+    V.imag[:, still] = 0.0
+    lam, low = values, np.zeros(len(A), complex)
     scale = state_scales(A, T0)
-    U = _dual(V)
+    U = _dual(V) if np.isfinite(V).all() else None
     if U is None:
         return None
     for _ in range(4):
@@ -135,7 +135,36 @@ def eigenvectors(A: np.ndarray, T0: float) -> tuple[Complex, Complex, Complex, C
         lam, low = moved, (lam - moved) + shift
         if change < HALF:
             break
-    return V, U, lam, low, np.sign(np.imag(values))
+    return V, U, lam, low, np.sign(values.imag)
+
+
+def _of_blocks(A: np.ndarray, blocks: list[slice]) -> tuple[Complex, Complex]:
+    """Eigenvalues and eigenvectors, those of each block first and then what it drives; not finite where they do not exist."""
+    values, V = np.empty(len(A), complex), np.zeros(A.shape, complex)
+    for s in blocks:
+        values[s], V[s, s] = _of_block(A[s, s])
+    if len(blocks) == 1:
+        return values, V
+    inverse = [np.linalg.inv(V[s, s]) for s in blocks]
+    for c, s in enumerate(blocks):
+        for b in range(c - 1, -1, -1):
+            r = blocks[b]
+            drive = inverse[b] @ (A[r, r.stop : s.stop] @ V[r.stop : s.stop, s])
+            with np.errstate(all="ignore"):
+                V[r, s] = V[r, r] @ np.where(drive == 0.0, 0.0, drive / (values[s] - values[r, None]))
+    with np.errstate(all="ignore"):
+        return values, V / np.linalg.norm(V, axis=0)
+
+
+def _of_block(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues and eigenvectors of states that drive each other."""
+    if len(A) == 1:
+        return A[0], np.ones((1, 1))
+    order = speed_order(A)
+    values, vectors = np.linalg.eig(A[order[:, None], order])
+    found = np.empty_like(vectors)
+    found[order] = vectors
+    return values, found
 
 
 def _newton_step(A: np.ndarray, V: Complex, U: Complex, lam: Complex) -> tuple[Complex, Complex]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from acausal.dynamics.decoupling import decouple
+from acausal.dynamics.driving import driven_first
 from acausal.reduction.double_double import dual, residual
 
 from .oracle import ladder
@@ -87,3 +88,45 @@ def test_current_that_dies_at_once_is_split_off_from_what_it_drives(conductance:
     for group in found:
         value = min(exact, key=lambda other: abs(other - group.centre))
         assert abs(value - group.centre) < 1e-15 * abs(value)
+
+
+def _random_drives(rng: np.random.Generator, sizes: list[int], defective: bool) -> np.ndarray:
+    """A matrix of blocks, some of which drive others, with its states in random order."""
+    n, starts = sum(sizes), np.cumsum([0, *sizes])
+    A = np.zeros((n, n))
+    for b, m in enumerate(sizes):
+        own = slice(starts[b], starts[b] + m)
+        A[own, own] = rng.normal(size=(m, m)) * 10.0 ** rng.uniform(-2, 2)
+        if defective:
+            A[own, own] = -2.0 * np.eye(m) + np.diag(rng.choice([0.0, 1.0], m - 1), 1)
+        for c in range(b + 1, len(sizes)):
+            if rng.random() < 0.4:
+                A[own, starts[c] : starts[c] + sizes[c]] = rng.normal(size=(m, sizes[c]))
+    order = rng.permutation(n)
+    return A[order[:, None], order]
+
+
+@pytest.mark.parametrize("defective", [False, True])
+@pytest.mark.parametrize("seed", range(25))
+def test_what_a_state_does_not_drive_has_exact_zeros(seed: int, defective: bool) -> None:
+    rng = np.random.default_rng(seed)
+    A = _random_drives(rng, rng.integers(1, 4, size=rng.integers(2, 5)).tolist(), defective)
+    drives = np.linalg.matrix_power(np.eye(len(A)) + (A != 0), len(A)) > 0
+    found = decouple(A, 1.0)
+    for h in (1e-3, 0.3, 2.0):
+        exact = np.array(mp.expm(mp.matrix((A * h).tolist())).tolist(), float)
+        flow = np.zeros(A.shape)
+        for g in found:
+            motion = np.array(mp.expm(mp.matrix((g.N * h).tolist())).tolist(), complex)
+            part = g.P @ (motion * np.exp((g.centre + g.centre_low) * h)) @ g.U
+            assert not part[~drives].any()
+            flow += g.weight * part.real
+        assert np.abs(flow - exact).max() < 1e-11 * np.abs(exact).max()
+
+
+def test_what_is_ordered_keeps_its_order() -> None:
+    A = np.triu(np.ones((5, 5)))
+    A[3, 2] = 1.0
+    order, blocks = driven_first(A)
+    assert order.tolist() == [0, 1, 2, 3, 4]
+    assert blocks == [slice(0, 1), slice(1, 2), slice(2, 4), slice(4, 5)]
