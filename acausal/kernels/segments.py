@@ -261,8 +261,9 @@ def choose_flow(flows: Any, here: Situation, now: EventState, length: float) -> 
     if closer < 0 or closer == c:
         return closer
     # So short a segment is followed by what loses fewer digits in it.
-    if search_along(chosen(flows, closer), now, min(length, CLOSER * found)) != HIT:
-        return c
+    status = search_along(chosen(flows, closer), now, min(length, CLOSER * found))
+    if status != HIT:
+        return UNKNOWN if status == NOISE else c
     return closer if chosen(flows, closer).search.numbers[crossing.FOUND] > 0.0 else UNKNOWN
 
 

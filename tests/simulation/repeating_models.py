@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from acausal import (
+    Circuit,
     Component,
     Discrete,
     Eq,
@@ -18,7 +19,7 @@ from acausal import (
     when,
 )
 from acausal.components import electrical as el
-from acausal.components.blocks import PWM, NaturalPWM, SampledPI, Sine
+from acausal.components.blocks import PWM, Carrier, ComplementaryPWM, NaturalPWM, SampledPI, Sine
 from acausal.components.translational import CoulombFriction, Fixed, Force, Mass
 
 
@@ -151,3 +152,31 @@ class Across(Component):
         yield connect(self.inductor.n, self.load.p)
         yield connect(self.source.n, self.capacitor.n, self.low.n, self.load.n, self.ground.p)
         yield connect(self.low.n, *(d.p for d in self.below))
+
+
+def ramped_network() -> Circuit:
+    """Capacitors that a ramp charges through a switch with dead times: short segments follow flows of their own."""
+    circuit = Circuit()
+    ground, source = (
+        circuit.add("ground", el.Ground()),
+        circuit.add("source", el.RampVoltage(V=20.0, duration=5e-4, startTime=1.5e-4)),
+    )
+    a, b, c = (circuit.add(f"c{k}", el.Capacitor(C=C)) for k, C in enumerate((4.259e-6, 2.222e-5, 7.055e-5)))
+    values = (3.199, 16.71, 10.06, 1.152, 10.52)
+    r = [circuit.add(f"r{k}", el.Resistor(R=R)) for k, R in enumerate(values)]
+    diode, switch = circuit.add("diode", el.IdealDiode()), circuit.add("switch", el.IdealClosingSwitch())
+    gate = circuit.add(
+        "gate",
+        ComplementaryPWM(
+            frequency=2e4, duty=0.4, carrier=Carrier.TRIANGLE, phase=1 / 3, dead_time=0.05 / 2e4
+        ),
+    )
+    circuit.connect(source.n, ground.p, a.n, b.n, c.n, r[4].n)
+    circuit.connect(source.p, r[0].p, r[3].p)
+    circuit.connect(r[0].n, c.p, r[1].p)
+    circuit.connect(r[1].n, diode.p)
+    circuit.connect(b.p, r[2].p)
+    circuit.connect(r[3].n, switch.p)
+    circuit.connect(diode.n, a.p, r[2].n, switch.n, r[4].p)
+    circuit.connect(gate.high, switch.control)
+    return circuit

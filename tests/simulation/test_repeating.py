@@ -34,6 +34,7 @@ from tests.simulation.repeating_models import (
     NaturallySampled,
     Rectifier,
     Regulated,
+    ramped_network,
 )
 from tests.systems.motor_drives import MotorBridge
 
@@ -56,6 +57,7 @@ MODELS: dict[str, tuple[Any, float, float]] = {
     "a bridge with a motor": (lambda: MotorBridge(), 5e-3, 0.9),
     "a rectifier": (lambda: SinglePhaseBridge(), 0.4, 0.5),
     "three phases": (lambda: ThreePhaseBridge(), 0.3, 0.5),
+    "capacitors behind a ramp": (lambda: ramped_network(), 1.5e-3, 0.5),
     "a thyristor": (lambda: Rectifier(), 1.0, 0.5),
     "a duty that a sine gives": (lambda: NaturallySampled(), 0.1, 0.5),
     "a mass in friction": (lambda: Dragged(), 20.0, 0.5),
