@@ -50,6 +50,7 @@ KERNELS = {
     "acausal/dynamics/closed_form.py",
     "acausal/kernels/crossing.py",
     "acausal/reduction/elimination.py",
+    "acausal/results/segments.py",
     "acausal/simulation/instants/transition.py",
     "acausal/simulation/loop.py",
 }

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..errors import AcausalError
 from ..reduction.elimination import OutOfRange
-from ..results.record import Ending
+from ..results.record import Ending, Segment
 from ..results.result import Result
-from ..results.segments import Segment
 from ..results.statistics import Statistics, peak_memory
 from ..simulation.checks import beyond_doubles
 from ..simulation.continuation import checkpoint

@@ -143,7 +143,7 @@ def check(result: Any, residual: Residual, read: Any, points: Any) -> Consistenc
     segments = result.segments
     times = _times(points, result.t_start, result.t_end)
     looked = _points(segments, times, points if np.ndim(points) == 0 else None)
-    tolerance = max((_tolerance(t) for g in segments.groups for t in g.trajectories), default=0.0)
+    tolerance = max((_tolerance(t) for g in segments.groups for t in g.integrated), default=0.0)
     integrated = max(EXACT, STEPS * tolerance)
     at = EquationsAt(residual, result, read)
     rows = at.rows(looked)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -17,9 +17,9 @@ from ..flattening.flat_model import FlatModel
 from ..flattening.template import Template
 from ..reduction.rounding import SUMMED
 from .power import Instances, generator_of, powers_of
-from .record import STARTS, TOGETHER, Jump, MicroStep
+from .record import STARTS, TOGETHER, Jump, MicroStep, Segment, StepColumns
 from .recording import Recording
-from .segments import Segment, window
+from .segments import window
 
 NEGLIGIBLE = 1e-9
 """Share of the largest energies of a run below which the sum of others is rounding."""
@@ -142,8 +142,9 @@ def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jum
 
 
 def _steps(result: Recording, a: float, b: float) -> list[MicroStep]:
-    """Micro-steps in (a, b]; those of the first instant count with what follows it."""
-    return [s for s in result.steps if a < s.t <= b or s.t == a == result.t_start]
+    """Micro-steps in (a, b] that may have moved something; those of the first instant count with what follows it."""
+    single = (block for _, block in result.steps.blocks() if not isinstance(block, StepColumns))
+    return [s for s in chain.from_iterable(single) if a < s.t <= b or s.t == a == result.t_start]
 
 
 def energy_into(result: Recording, path: str, t0: float | None, t1: float | None) -> float:
@@ -198,7 +199,7 @@ def balances(result: Recording, times: np.ndarray) -> list[tuple[str, float, flo
     found = _energies_of_instants(result, parts)
     # Energies and powers are not compared with each other.
     largest = max((entry[3] for entry in found), default=0.0)
-    if all(s.trajectory.reach >= 0.0 for s in result.segments.all if s.end > s.start):
+    if all(g.flow or not result.segments.length[g.members].any() for g in result.segments.groups):
         whole = _energies_of_run(result, parts, largest)
         largest = max(largest, whole[3])
     else:

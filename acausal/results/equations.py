@@ -17,6 +17,8 @@ from ..values import frozen
 from .rounding import rounded
 from .segments import BEFORE, Affine
 
+TOGETHER = 256
+"""Points that are evaluated together: enough that their number no longer counts."""
 FLOOR = 1e-6
 """Share of what flows or lies across elsewhere, of the same unit, that counts as a term: below it the values are rounding."""
 
@@ -136,18 +138,29 @@ class EquationsAt:
         of_unit = self.of_unit(sizes)
         floor = FLOOR * of_unit
         values, terms = [], []
-        for a, size in zip(arguments, z, strict=True):
-            value, slopes, known = self._terms(*a)
-            largest = np.abs(np.array(known)).ravel()
-            largest[~np.isfinite(largest)] = 0.0
-            parts = np.abs(np.array(slopes.nonzeros())) * np.maximum(size, floor)[self._columns]
+        for k in range(0, len(arguments), TOGETHER):
+            value, slopes, known = self._at(arguments[k : k + TOGETHER])
+            largest = np.nan_to_num(np.abs(known), nan=0.0, posinf=0.0)
+            parts = np.abs(slopes) * np.maximum(z[k : k + TOGETHER], floor)[:, self._columns]
             parts[~np.isfinite(parts)] = 0.0
-            np.maximum.at(largest, self._rows, parts)
-            values.append(np.array(value).ravel())
+            np.maximum.at(largest.T, self._rows, parts.T)
+            values.append(value)
             terms.append(largest)
         return EvaluatedRows(
-            np.array(values), np.array(terms), np.array([a[-1] for a in arguments]), sizes, of_unit
+            np.concatenate(values),
+            np.concatenate(terms),
+            np.array([a[-1] for a in arguments]),
+            sizes,
+            of_unit,
         )
+
+    def _at(self, arguments: list[tuple[Any, ...]]) -> list[np.ndarray]:
+        """Rows (k, m), their slopes (k, entries), and what is left of them where all variables are zero."""
+        k = len(arguments)
+        found = self._terms.map(k)(
+            *(np.array(each, float).reshape(k, -1).T for each in zip(*arguments, strict=True))
+        )
+        return [np.array(part.nonzeros()).reshape(k, part.nnz() // k) for part in found]
 
     def of_unit(self, sizes: np.ndarray) -> np.ndarray:
         """The largest of the sizes of [x', x, w] with the same unit as each."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
 
 from .names import Names, value_of
-from .record import MicroStep, Recorded
-from .segments import Prefix, Segment
+from .record import MicroStep, Prefix, Recorded, Segment, StepColumns
 
 SHOWN = 12
 """Events listed by ``repr``."""
@@ -93,9 +93,20 @@ class Events(Sequence[Event]):
         Instants before the last one are decided once for all results of a run.
         """
         steps, known = self._record.steps, self._record.decided
-        starts = [k for k in range(known.steps, len(steps)) if steps[k].number == 0]
-        for a, b in zip(starts[:-1], starts[1:], strict=True):
-            known.decide(a, b, self._happened(a, b))
+        starts, sure = [], []
+        for begin, block in steps.blocks():
+            if begin + len(block) <= known.steps:
+                continue
+            if isinstance(block, StepColumns):
+                first, happened = block.instants()
+            else:
+                first = np.array([k for k, s in enumerate(block) if s.number == 0], int)
+                happened = np.zeros(len(first), bool)
+            new = begin + first >= known.steps
+            starts += (begin + first)[new].tolist()
+            sure += happened[new].tolist()
+        for a, b, happened in zip(starts[:-1], starts[1:], sure[:-1], strict=True):
+            known.decide(a, b, happened or self._happened(a, b))
         count = bisect_right(known.ranges, len(steps), key=lambda r: r[1])
         begin = min(known.steps, len(steps))
         last = ((begin, len(steps)),) if begin < len(steps) and self._happened(begin, len(steps)) else ()
@@ -134,7 +145,18 @@ class Events(Sequence[Event]):
     @property
     def times(self) -> np.ndarray:
         """Times of the events in seconds."""
-        return np.array([self._record.steps[a].t for a, _ in self._instants])
+        blocks = [block for _, block in self._record.steps.blocks()]
+        every = [b.t if isinstance(b, StepColumns) else np.array([s.t for s in b], float) for b in blocks]
+        return np.concatenate([np.zeros(0), *every])[[a for a, _ in self._instants]]
+
+    @property
+    def kinds(self) -> Iterator[str]:
+        """Kinds of the events."""
+        blocks = [block for _, block in self._record.steps.blocks()]
+        every = list(
+            chain.from_iterable(b.kind if isinstance(b, StepColumns) else (s.kind for s in b) for b in blocks)
+        )
+        return (every[a] for a, _ in self._instants)
 
     @property
     def after_start(self) -> list[float]:

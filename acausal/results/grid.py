@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dynamics.closed_form import PRECISION
 from ..errors import ParameterError, warn
 from ..flattening.template import Located
 from .segments import BEFORE, Segments
@@ -122,7 +123,7 @@ def _first_parts(segments: Segments) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 def _tolerance(segments: Segments) -> tuple[float, float]:
     """Allowed distance from straight lines, relative to the range, and of the range from zero, relative to the terms."""
-    worst = max((t.precision for g in segments.groups for t in g.trajectories), default=0.0)
+    worst = max((t.precision for g in segments.groups for t in g.integrated), default=PRECISION)
     return max(TOLERANCE, 200.0 * worst), worst
 
 

@@ -64,12 +64,14 @@ def visited_modes(names: Names, segments: Segments) -> VisitedModes:
     visits: dict[tuple[Mode, str], int] = {}
     first: dict[tuple[Mode, str], Any] = {}
     previous: tuple[Mode, str] | None = None
-    for s in segments.all:
-        mode = s.data.mode, s.data.path
-        if s.end <= s.start and len(segments) > 1:
+    ends = zip(segments.group_of.tolist(), segments.start.tolist(), segments.end.tolist(), strict=True)
+    for g, start, end in ends:
+        data = segments.groups[g].data
+        mode = data.mode, data.path
+        if end <= start and len(segments) > 1:
             continue
-        first.setdefault(mode, s.data)
-        time[mode] = time.get(mode, 0.0) + s.end - s.start
+        first.setdefault(mode, data)
+        time[mode] = time.get(mode, 0.0) + end - start
         visits[mode] = visits.get(mode, 0) + (mode != previous)
         previous = mode
     return VisitedModes(

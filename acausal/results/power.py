@@ -17,9 +17,9 @@ from ..flattening.locating import locate_symbol
 from ..flattening.template import Template
 from ..modeling.expressions import Expr, Symbol, fold
 from ..values import frozen
-from .record import Jump
+from .record import Jump, Segment
 from .rounding import rounded
-from .segments import Affine, Products, Segment, SegmentGroup, Segments
+from .segments import Affine, Products, SegmentGroup, Segments
 
 Factor = tuple[bool, int]
 """(whether its time derivative, number of a variable)."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple, TypeVar, overload
 
 import numpy as np
 
+from ..dynamics.closed_form import AffineFlow
+from ..dynamics.quadrature import Course
+from ..dynamics.readout import Moment, ReadMode, Readout
 from ..reduction.affine import Mode
 from ..values import frozen
-from .segments import BEFORE, Prefix, Segment, Segments
+
+T = TypeVar("T")
 
 Reasons = Callable[[], dict[str, tuple[str, str]]]
 """Returns what values follow from, by path."""
@@ -19,6 +24,59 @@ STARTS = "contradicting start values"
 """What loses the energy of connections between parts whose starts contradict each other."""
 TOGETHER = ", "
 """Between the elements of which only the sum is known that they lost."""
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Time between two instants: mode, state, discrete row; ``end`` is the next instant."""
+
+    start: float
+    end: float
+    data: ReadMode
+    trajectory: Course
+    moment: Moment
+    readout: Readout
+
+
+@dataclass(slots=True, eq=False)
+class SegmentColumns(Sequence[Segment]):
+    """Segments along closed forms as columns, which make a segment when it is asked for.
+
+    Attributes
+    ----------
+    start, end : (k,) arrays
+    motion, held : (k,) arrays of int
+        Numbers of their ``motions``, a mode and a flow each, and rows of ``D`` and ``R``.
+    y : (k, ny) array
+        States at their starts, the first ones of each row.
+    """
+
+    start: np.ndarray
+    end: np.ndarray
+    motion: np.ndarray
+    held: np.ndarray
+    y: np.ndarray
+    motions: list[tuple[ReadMode, AffineFlow]]
+    D: np.ndarray
+    R: np.ndarray
+    q: np.ndarray
+    readout: Readout
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @overload
+    def __getitem__(self, k: int) -> Segment: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Segment]: ...
+    def __getitem__(self, k: int | slice) -> Segment | list[Segment]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        (data, flow), start, at = self.motions[self.motion[k]], float(self.start[k]), self.held[k]
+        moment = Moment(start, self.D[at], self.R[at], self.q)
+        return Segment(
+            start, float(self.end[k]), data, flow.start(self.y[k, : flow.ny]), moment, self.readout
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +127,160 @@ class MicroStep:
     """Relations after the micro-step."""
 
 
+KINDS = "state", "time"
+"""Kinds of micro-steps that something crossing zero causes, and of others."""
+
+
+@dataclass(slots=True, eq=False)
+class StepColumns(Sequence[MicroStep]):
+    """Micro-steps in which nothing jumped as columns, which make a micro-step when it is asked for.
+
+    Attributes
+    ----------
+    t : (k,) array
+    number, cause, ticks : (k,) arrays of int
+        In their instants; what crossed, negative for nothing; and the clocks that were due, a bit each.
+    before, after, held : (k,) arrays of int
+        Numbers of their ``modes``, and rows of ``D`` and ``R``.
+    """
+
+    t: np.ndarray
+    number: np.ndarray
+    cause: np.ndarray
+    ticks: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    held: np.ndarray
+    modes: list[Mode]
+    D: np.ndarray
+    R: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @overload
+    def __getitem__(self, k: int) -> MicroStep: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[MicroStep]: ...
+    def __getitem__(self, k: int | slice) -> MicroStep | list[MicroStep]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        cause, ticks, at = int(self.cause[k]), int(self.ticks[k]), self.held[k]
+        triggers = cause, *(n for n in range(ticks.bit_length()) if ticks >> n & 1)
+        return MicroStep(
+            float(self.t[k]), int(self.number[k]), KINDS[cause < 0], triggers,
+            self.modes[self.before[k]], self.modes[self.after[k]], D=self.D[at], R=self.R[at],
+        )  # fmt: skip
+
+    @property
+    def kind(self) -> list[str]:
+        """Kinds of the micro-steps."""
+        return [KINDS[k] for k in (self.cause < 0).tolist()]
+
+    def instants(self) -> tuple[np.ndarray, np.ndarray]:
+        """First micro-steps of the instants, which are whole, and whether it is sure that something happened in each."""
+        first = np.flatnonzero(self.number == 0)
+        last = np.append(first[1:], len(self)) - 1
+        changed = np.diff(self.held, prepend=0)[first] != 0
+        modes = self.before[first] != self.after[last]
+        return first, (self.cause[first] >= 0) | (self.ticks[first] != 0) | (last > first) | modes | changed
+
+
+class Growing(Sequence[T]):
+    """Items of several sequences, one after the other. Growing make their items when they are asked for.
+
+    Attributes
+    ----------
+    parts : list of sequences
+        Lists are open to single items; others stay as they are.
+    begins : list of int
+        Numbers of their first items.
+    """
+
+    __slots__ = ("begins", "parts")
+
+    def __init__(self, parts: Sequence[Sequence[T]] = ()) -> None:
+        self.parts: list[Sequence[T]] = []
+        self.begins: list[int] = []
+        for part in parts:
+            self.extend(part)
+
+    def append(self, item: T) -> None:
+        """Add one item."""
+        last = self.parts[-1] if self.parts else None
+        if isinstance(last, list):
+            last.append(item)
+        else:
+            self.extend([item])
+
+    def extend(self, block: Sequence[T]) -> None:
+        """Add a sequence, which is taken as it is."""
+        self.begins.append(len(self))
+        self.parts.append(block)
+
+    def first(self, count: int) -> Growing[T]:
+        """The first items, which grow apart from these."""
+        last = bisect_right(self.begins, count - 1) - 1
+        if last < 0:
+            return Growing()
+        return Growing([*self.parts[:last], self.parts[last][: count - self.begins[last]]])
+
+    def __len__(self) -> int:
+        return self.begins[-1] + len(self.parts[-1]) if self.parts else 0
+
+    @overload
+    def __getitem__(self, k: int) -> T: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[T]: ...
+    def __getitem__(self, k: int | slice) -> T | list[T]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = k + len(self) if k < 0 else k
+        if not 0 <= k < len(self):
+            raise IndexError(k)
+        part = bisect_right(self.begins, k) - 1
+        return self.parts[part][k - self.begins[part]]
+
+    def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self.parts)
+
+
+class Prefix(Sequence[T]):
+    """The first items of a sequence that grows, and some of its own: taking one costs nothing."""
+
+    __slots__ = ("taken", "items", "last")
+
+    def __init__(self, items: Sequence[T], taken: int, last: tuple[T, ...] = ()) -> None:
+        self.items, self.taken, self.last = items, taken, last
+
+    def __len__(self) -> int:
+        return self.taken + len(self.last)
+
+    @overload
+    def __getitem__(self, k: int) -> T: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[T]: ...
+    def __getitem__(self, k: int | slice) -> T | list[T]:
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = k + len(self) if k < 0 else k
+        if not 0 <= k < len(self):
+            raise IndexError(k)
+        return self.items[k] if k < self.taken else self.last[k - self.taken]
+
+    def __iter__(self) -> Iterator[T]:
+        return chain(islice(self.items, self.taken), self.last)
+
+    def blocks(self) -> Iterator[tuple[int, Sequence[T]]]:
+        """Blocks of a sequence of blocks, with the numbers of their first items."""
+        items: Any = self.items
+        for part, begin in zip(items.parts, items.begins, strict=True):
+            if begin < self.taken:
+                yield begin, part[: self.taken - begin] if isinstance(part, list) else part
+        if self.last:
+            yield self.taken, self.last
+
+
 @dataclass(eq=False)
 class Decided:
     """Which instants of a run are events, as far as that was asked: ranges of steps, in order."""
@@ -91,8 +303,8 @@ class Recorded:
     ``z`` and ``D`` are the left limits of core unknowns and discretes at the start.
     """
 
-    segments: Sequence[Segment]
-    steps: Sequence[MicroStep]
+    segments: Prefix[Segment]
+    steps: Prefix[MicroStep]
     z: np.ndarray
     D: np.ndarray
     reasons: Reasons = dict
@@ -100,23 +312,13 @@ class Recorded:
     decided: Decided = field(default_factory=Decided)
     """Shared by all results of a run."""
 
-    def located(self, t: np.ndarray, side: str) -> tuple[Segments, np.ndarray, np.ndarray]:
-        """Segments in which few times lie, which of them each does, and the times since their starts."""
-        find = bisect_right if side == "right" else bisect_left
-        numbers = [find(self.segments, x, key=lambda s: s.start) - 1 for x in t.tolist()]
-        some = sorted({max(k, 0) for k in numbers})
-        parts = Segments([self.segments[k] for k in some])
-        which = np.array([BEFORE if k < 0 else some.index(k) for k in numbers], np.int64)
-        inside = np.maximum(which, 0)
-        return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
-
 
 @dataclass(eq=False)
 class Record:
     """The same while it grows."""
 
-    segments: list[Segment] = field(default_factory=list)
-    steps: list[MicroStep] = field(default_factory=list)
+    segments: Growing[Segment] = field(default_factory=Growing)
+    steps: Growing[MicroStep] = field(default_factory=Growing)
     z: np.ndarray = field(default_factory=lambda: np.zeros(0))
     D: np.ndarray = field(default_factory=lambda: np.zeros(0))
     reasons: Reasons = dict
@@ -125,7 +327,7 @@ class Record:
     def begin(self, z: np.ndarray, D: np.ndarray) -> None:
         """Begin with these left limits; what happened at the start is forgotten."""
         self.z, self.D = z, D
-        self.steps.clear()
+        self.steps = Growing()
 
     def explain(self, reasons: Reasons) -> None:
         """Keep what the start follows from."""
@@ -139,5 +341,5 @@ class Record:
 
     def cut(self, segments: int, steps: int) -> None:
         """Forget what came after so many segments and steps; results that were taken keep it."""
-        self.segments, self.steps = self.segments[:segments], self.steps[:steps]
+        self.segments, self.steps = self.segments.first(segments), self.steps.first(steps)
         self.decided = Decided()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
 from .names import Names
-from .record import MicroStep
+from .record import MicroStep, Prefix
 from .segments import Segments
 
 
@@ -15,7 +14,7 @@ class Recording(Protocol):
     """The names of a model, and the segments and micro-steps of one run of it."""
 
     names: Names
-    steps: Sequence[MicroStep]
+    steps: Prefix[MicroStep]
     t_start: float
     t_end: float
 

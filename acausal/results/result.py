@@ -24,7 +24,7 @@ from .names import Names
 from .plotting import plot_signals
 from .record import Ending, Recorded
 from .scenes import strobe
-from .segments import Segments
+from .segments import Segments, few
 from .signal import Signal
 from .sources import HeldSource, VariableSource
 from .statistics import Statistics, completed
@@ -177,7 +177,7 @@ class Result:
     @cached_property
     def segments(self) -> Segments:
         """All segments, in order of time."""
-        return Segments(list(self.record.segments))
+        return Segments(self.record.segments)
 
     def located(self, t: np.ndarray, side: str) -> tuple[Segments, np.ndarray, np.ndarray]:
         """Return segments, those of them in which some times lie, and the times since their starts.
@@ -188,7 +188,7 @@ class Result:
             raise self._no_values()
         if len(t) > FEW or "segments" in self.__dict__:
             return self.segments, *self.segments.locate(t, side)
-        return self.record.located(t, side)
+        return few(self.record.segments, t, side)
 
     @cached_property
     @np.errstate(all="ignore")

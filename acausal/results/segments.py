@@ -5,102 +5,134 @@ Segments that share a mode share matrix products.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import chain, islice, pairwise
-from typing import TypeVar, overload
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..dynamics.closed_form import CHUNK, INTEGRAL, Basis, Trajectory, integrate_forms, many_periods, present
+from ..dynamics.closed_form import (
+    CHUNK,
+    INTEGRAL,
+    AffineFlow,
+    Basis,
+    Trajectory,
+    integrate_forms,
+    many_periods,
+    present,
+)
 from ..dynamics.gram import gram
 from ..dynamics.point_frame import PointFrame
 from ..dynamics.quadrature import Course, integrate, rough, turns_often
-from ..dynamics.readout import Moment, ReadMode, Readout
+from ..dynamics.readout import ReadMode, Readout
 from ..errors import ParameterError
 from ..reduction.rounding import SUMMED, UNIT
 from ..values import frozen
+from .record import Prefix, Segment, SegmentColumns
 
 BEFORE = -1
 """Segment number of the left limit at the start."""
 
 
-T = TypeVar("T")
+class Alike(NamedTuple):
+    """Segments of one motion: mode, flow where they have closed forms, which they are, and states (k, ny) at their starts."""
 
-
-class Prefix(Sequence[T]):
-    """The first items of a list that grows, and some of its own: taking one costs nothing."""
-
-    __slots__ = ("_count", "_items", "_last")
-
-    def __init__(self, items: list[T], count: int, last: tuple[T, ...] = ()) -> None:
-        self._items, self._count, self._last = items, count, last
-
-    def __len__(self) -> int:
-        return self._count + len(self._last)
-
-    @overload
-    def __getitem__(self, k: int) -> T: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[T]: ...
-    def __getitem__(self, k: int | slice) -> T | list[T]:
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        k = k + len(self) if k < 0 else k
-        if not 0 <= k < len(self):
-            raise IndexError(k)
-        return self._items[k] if k < self._count else self._last[k - self._count]
-
-    def __iter__(self) -> Iterator[T]:
-        return chain(islice(self._items, self._count), self._last)
-
-
-@dataclass(slots=True, eq=False)
-class Segment:
-    """Time between two instants: mode, state, discrete row; ``end`` is the next instant."""
-
-    start: float
-    end: float
     data: ReadMode
-    trajectory: Course
-    moment: Moment
+    flow: AffineFlow | None
     readout: Readout
+    at: np.ndarray
+    y0: np.ndarray
+
+
+class ClosedSegments:
+    """Segments along closed forms, as they were recorded in columns."""
+
+    def __init__(self, columns: SegmentColumns) -> None:
+        self._columns, self.start, self.end = columns, columns.start, columns.end
+
+    def alike(self) -> Iterator[Alike]:
+        """Segments of one motion each, in the order in which they come first."""
+        numbers, first = np.unique(self._columns.motion, return_index=True)
+        for m in numbers[np.argsort(first)].tolist():
+            at, (data, flow) = np.flatnonzero(self._columns.motion == m), self._columns.motions[m]
+            yield Alike(data, flow, self._columns.readout, at, self._columns.y[at, : flow.ny])
+
+    def discretes(self, d: int) -> np.ndarray:
+        """Values of a discrete variable."""
+        return self._columns.D[self._columns.held, d]
+
+
+class SegmentItems:
+    """The same of single segments."""
+
+    def __init__(self, items: Sequence[Segment]) -> None:
+        self._items = items
+        self.start, self.end = (np.array([getattr(s, of) for s in items], float) for of in ("start", "end"))
+
+    def alike(self) -> Iterator[Alike]:
+        """Segments of one motion each, in the order in which they come first."""
+        found: dict[tuple[ReadMode, AffineFlow | None], list[int]] = {}
+        for k, s in enumerate(self._items):
+            flow = s.trajectory.flow if isinstance(s.trajectory, Trajectory) else None
+            found.setdefault((s.data, flow), []).append(k)
+        for (data, flow), at in found.items():
+            y0 = np.stack([self._items[k].trajectory.y0 for k in at])
+            yield Alike(data, flow, self._items[at[0]].readout, np.array(at), y0)
+
+    def discretes(self, d: int) -> np.ndarray:
+        """Values of a discrete variable."""
+        return np.array([s.moment.D[d] for s in self._items])
 
 
 class SegmentGroup:
-    """Segments in one analysed mode with one set of numbers, and with one flow where they have closed forms."""
+    """Segments in one analysed mode with one set of numbers, and with one flow where they have closed forms.
 
-    def __init__(self, data: ReadMode, members: list[int], segments: list[Segment]) -> None:
-        self.data, self.members = data, np.array(members)
-        self.readout = segments[members[0]].readout
-        self.trajectories = [segments[k].trajectory for k in members]
-        lengths = np.array([segments[k].end - segments[k].start for k in members])
-        self.beyond = np.array([s.reach for s in self.trajectories]) < lengths
-        """Members whose combination of functions is not exact over their whole length."""
+    Attributes
+    ----------
+    members : (k,) array of int
+    y0 : (k, ny) array
+        States of all members at their starts.
+    beyond : (k,) array of bool
+        Members whose combination of functions is not exact over their whole length.
+    """
+
+    def __init__(self, parts: list[Alike], segments: Segments) -> None:
+        self.data, self.flow, self.readout, *_ = parts[0]
+        self._all = segments.all
+        self.members = np.concatenate([part.at for part in parts])
+        self.y0 = np.concatenate([part.y0 for part in parts])
+        reach: Any = [t.reach for t in self.trajectories] if self.closed is None else self.closed.reach
+        self.beyond = np.asarray(reach) < segments.length[self.members]
+
+    @property
+    def closed(self) -> AffineFlow | None:
+        """The flow of all of them where it reaches as far for each."""
+        return None if self.flow is None or self.flow.limited else self.flow
 
     @cached_property
-    def exact(self) -> list[Trajectory]:
-        """The members with closed forms: all of them or none."""
-        return [t for t in self.trajectories if isinstance(t, Trajectory)]
+    def trajectories(self) -> list[Course]:
+        """Those of all members."""
+        return [self._all[k].trajectory for k in self.members.tolist()]
+
+    @property
+    def integrated(self) -> list[Course]:
+        """Those without closed forms: all of them or none."""
+        return [] if self.flow else self.trajectories
 
     @property
     def basis(self) -> Basis:
         """Functions of which closed forms are combinations."""
-        return self.exact[0].flow.basis
+        assert self.flow is not None
+        return self.flow.basis
 
     @cached_property
     def C(self) -> np.ndarray:
         """Coefficients of all members, (k, ny, functions)."""
-        flow = self.exact[0].flow
-        if flow.plain and not flow.limited:
-            return flow.coefficients_of(self.y0)
-        return np.stack([t.C for t in self.exact])
-
-    @cached_property
-    def y0(self) -> np.ndarray:
-        """States of all members at their starts, (k, ny)."""
-        return np.stack([t.y0 for t in self.trajectories])
+        if self.closed is not None and self.closed.plain:
+            return self.closed.coefficients_of(self.y0)
+        return np.stack([t.C for t in self.trajectories if isinstance(t, Trajectory)])
 
     def magnitude(self, place: np.ndarray, h1: np.ndarray) -> np.ndarray:
         """Magnitudes (ny,) by which the states of some members are rounded until the times ``h1``."""
@@ -108,7 +140,8 @@ class SegmentGroup:
         each = [self.trajectories[p].magnitude(h) for p, h in zip(place[beyond], h1[beyond], strict=True)]
         if len(each) < len(place):
             begin = np.abs(self.y0[place[~beyond]]).max(axis=0)
-            each.append(self.exact[0].flow.magnitude(begin, float(h1[~beyond].max())))
+            assert self.flow is not None
+            each.append(self.flow.magnitude(begin, float(h1[~beyond].max())))
         return np.max(each, axis=0)
 
 
@@ -147,7 +180,7 @@ class Affine:
 
     def _over(self, group: SegmentGroup, T: np.ndarray, Ay: np.ndarray, part_of: np.ufunc) -> np.ndarray:
         W, V = group.readout.model.W_core, group.readout.VK
-        states, row = len(group.data.states), np.zeros(len(group.trajectories[0].y0))
+        states, row = len(group.data.states), np.zeros(group.y0.shape[1])
         row[states] = part_of(self.constant)
         for slope in dict.fromkeys(slope for _, slope in self.terms):
             part = np.zeros_like(row)
@@ -225,24 +258,27 @@ class Products:
 class Segments:
     """The segments of a run in order of time; the last one has no length and holds the state at the end."""
 
-    def __init__(self, segments: list[Segment]) -> None:
-        self.all = segments
-        self.start = np.array([s.start for s in segments])
-        self.end = np.array([s.end for s in segments])
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self.all, self._blocks = segments, _blocks_of(segments)
+        self.start, self.end = (
+            np.concatenate([getattr(block, of) for block in self._blocks] or [np.zeros(0)])
+            for of in ("start", "end")
+        )
         self.length = self.end - self.start
-        alike: dict[tuple[ReadMode, object], list[int]] = {}
-        for k, s in enumerate(segments):
-            flow = s.trajectory.flow if isinstance(s.trajectory, Trajectory) else None
-            alike.setdefault((s.data, flow), []).append(k)
-        self.groups = [SegmentGroup(data, members, segments) for (data, _), members in alike.items()]
-        self.group_of = np.empty(len(segments), np.int64)
-        self.place = np.empty(len(segments), np.int64)
+        alike: dict[tuple[ReadMode, object], list[Alike]] = {}
+        begin = 0
+        for block in self._blocks:
+            for part in block.alike():
+                alike.setdefault(part[:2], []).append(part._replace(at=begin + part.at))
+            begin += len(block.start)
+        self.groups = [SegmentGroup(parts, self) for parts in alike.values()]
+        self.group_of, self.place = np.empty((2, len(self.start)), np.int64)
         for g, group in enumerate(self.groups):
             self.group_of[group.members] = g
             self.place[group.members] = np.arange(len(group.members))
 
     def __len__(self) -> int:
-        return len(self.all)
+        return len(self.start)
 
     # -- affine expressions --------------------------------------------------------------------------------------
 
@@ -275,7 +311,7 @@ class Segments:
 
     def discretes(self, d: int) -> np.ndarray:
         """Values of a discrete variable in all segments."""
-        return np.array([s.moment.D[d] for s in self.all])
+        return np.concatenate([block.discretes(d) for block in self._blocks])
 
     # -- any variable --------------------------------------------------------------------------------------------
 
@@ -351,7 +387,7 @@ class Segments:
         """Segments and times since their starts at which panels end: graded where functions decay, at steps of a solver."""
         of, hs, slow = [np.zeros(0, np.int64)], [np.zeros(0)], self.length <= 0.0
         for group in self.groups:
-            if group.exact:
+            if group.flow:
                 slow[group.members] |= group.basis.slow(self.length[group.members])
         for k in np.flatnonzero(~slow).tolist():
             hs.append(self.all[k].trajectory.edges(0.0, float(self.length[k]))[1:-1])
@@ -363,8 +399,28 @@ class Segments:
     def locate(self, t: np.ndarray, side: str) -> tuple[np.ndarray, np.ndarray]:
         """Segments and times since their starts for times within the run; -1 for the left limit at the start."""
         which = np.searchsorted(self.start, t, side="right" if side == "right" else "left") - 1
-        inside = np.clip(which, 0, len(self.all) - 1)
+        inside = np.clip(which, 0, len(self) - 1)
         return which, np.clip(t - self.start[inside], 0.0, self.length[inside])
+
+
+def _blocks_of(segments: Sequence[Segment]) -> list[ClosedSegments | SegmentItems]:
+    """What a record consists of, as columns."""
+    parts: list[Any] = [segments]
+    if isinstance(segments, Prefix):
+        items: Any = segments.items
+        # Lists may have grown since; columns do not.
+        parts = [
+            part[: segments.taken - begin] if isinstance(part, list) else part
+            for part, begin in zip(items.parts, items.begins, strict=True)
+            if begin < segments.taken
+        ]
+        parts.append(segments.last)
+    closed = [isinstance(part, SegmentColumns) for part in parts]
+    return [
+        ClosedSegments(part) if as_columns else SegmentItems(part)
+        for part, as_columns in zip(parts, closed, strict=True)
+        if as_columns or part
+    ]
 
 
 def _combine(group: SegmentGroup, rows: np.ndarray, place: np.ndarray, hs: np.ndarray) -> np.ndarray:
@@ -424,6 +480,17 @@ def _form_bounds(
     """Sums of the magnitudes of all terms of the expressions on parts of some members, (k, m)."""
     envelope = group.basis.envelope(h0[:, None], h1[:, None])
     return np.einsum("kyf,kf->ky", np.abs(group.C[place]), envelope) @ np.abs(rows).T
+
+
+def few(segments: Sequence[Segment], t: np.ndarray, side: str) -> tuple[Segments, np.ndarray, np.ndarray]:
+    """Segments in which few times lie, which of them each does, and the times since their starts."""
+    find = bisect_right if side == "right" else bisect_left
+    numbers = [find(segments, x, key=lambda s: s.start) - 1 for x in t.tolist()]
+    some = sorted({max(k, 0) for k in numbers})
+    parts = Segments([segments[k] for k in some])
+    which = np.array([BEFORE if k < 0 else some.index(k) for k in numbers], np.int64)
+    inside = np.maximum(which, 0)
+    return parts, which, np.clip(t - parts.start[inside], 0.0, parts.length[inside])
 
 
 def window(t0: float | None, t1: float | None, t_start: float, t_end: float) -> tuple[float, float]:

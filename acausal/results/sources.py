@@ -13,7 +13,8 @@ from ..reduction.rounding import ROUNDING
 from .corners import cut_as_followed, split
 from .grid import adaptive_grid
 from .panels import Panels, follow
-from .segments import BEFORE, ONE, Affine, Parts, Segment, Segments, Term, window
+from .record import Segment
+from .segments import BEFORE, ONE, Affine, Parts, Segments, Term, window
 from .spectrum import QUIET, Harmonics
 from .waves import extreme
 
@@ -165,8 +166,9 @@ class VariableSource(Source):
         if self.index in model.presolved.relative:
             return np.ones(len(self.t), bool)
         columns = model.W_core[[self.index]].indices
-        flags = np.array([bool(s.data.undetermined[columns].any()) for s in result.segments.all], bool)
-        return flags[np.maximum(result.points[1], 0)] if len(flags) else np.zeros(0, bool)
+        segments = result.segments
+        flags = np.array([g.data.undetermined[columns].any() for g in segments.groups], bool)
+        return flags[segments.group_of[np.maximum(result.points[1], 0)]]
 
 
 class HeldSource(Source):
@@ -181,7 +183,9 @@ class HeldSource(Source):
     def within(self, segments: Segments, which: np.ndarray, hs: np.ndarray) -> np.ndarray:
         """Values at times since the starts of some segments."""
         k = self.index
-        return np.array([s.readout.P[k] if self.parameter else s.moment.D[k] for s in segments.all])[which]
+        if not self.parameter:
+            return segments.discretes(k)[which]
+        return np.array([group.readout.P[k] for group in segments.groups])[segments.group_of[which]]
 
     def before(self) -> float:
         """Left limit at the start."""

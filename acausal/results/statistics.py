@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, fields, replace
 import numpy as np
 
 from ..dynamics.work import STAGES
-from .events import Event
+from .events import Events
 from .modes import ModeVisit
-from .segments import Segment
+from .record import Segment
 
 
 def _no_steps() -> np.ndarray:
@@ -99,13 +99,13 @@ def step_history(segments: Sequence[Segment]) -> np.ndarray:
 
 
 def completed(
-    counts: Statistics, segments: Sequence[Segment], events: Sequence[Event], modes: Sequence[ModeVisit]
+    counts: Statistics, segments: Sequence[Segment], events: Events, modes: Sequence[ModeVisit]
 ) -> Statistics:
     """Return what a run counted with what its record shows."""
     # Files hold polynomials in place of steps, and the history of these.
     history = counts.history if len(counts.history) else step_history(segments)
     history.setflags(write=False)
-    kinds, paths = dict(Counter(e.kind for e in events)), dict(Counter(m.path for m in modes))
+    kinds, paths = dict(Counter(events.kinds)), dict(Counter(m.path for m in modes))
     return replace(
         counts, paths=paths, steps=len(history), history=history, events=kinds, seconds=dict(counts.seconds)
     )

@@ -21,8 +21,7 @@ from ..reduction.double_double import Fine
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
 from .objects import register
-from .record import Jump, MicroStep, Recorded
-from .segments import Segment
+from .record import Growing, Jump, MicroStep, Prefix, Recorded, Segment
 from .series import SeriesMotion, series_of
 
 
@@ -198,7 +197,8 @@ def record_of(trace: Trace, model: ReducedModel) -> Recorded:
                 _row(trace, D), _row(trace, R),
             )
         )  # fmt: skip
-    return Recorded(segments, steps, trace.z, trace.left, lambda: trace.reasons)
+    passed, stepped = Prefix(Growing([segments]), len(segments)), Prefix(Growing([steps]), len(steps))
+    return Recorded(passed, stepped, trace.z, trace.left, lambda: trace.reasons)
 
 
 def _row(trace: Trace, k: int) -> np.ndarray | None:

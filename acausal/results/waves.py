@@ -167,7 +167,7 @@ def waves(
 
 def _shortest(group: SegmentGroup) -> float:
     """Shortest segment that may be a wave."""
-    if group.trajectories[0].reach <= 0.0:
+    if group.flow is None:
         return np.inf
     return MOST_PANELS * PANEL * float(group.basis.time_unit[group.basis.n_real :].min(initial=np.inf))
 

@@ -107,7 +107,7 @@ class Repeating(Run):
             self._arrive_at(seen, seen.reached)
             self.mark()
             if self.report is not None:
-                self.report(segments[-1].end)
+                self.report(float(segments.end[-1]))
             found, more, over = seen.follow() if more else (0, False, over)
         if moved:
             self.hints.stats.hinted(seen.searches)

@@ -17,8 +17,7 @@ from ..dynamics.work import Work
 from ..errors import AcausalError
 from ..reduction.affine import Mode, ModeData, Rows
 from ..reduction.core import Values
-from ..results.record import Reasons, Record
-from ..results.segments import Segment
+from ..results.record import Reasons, Record, Segment
 from . import self_check
 from .clocks import Clock, Schedule
 from .compiled import CompiledModel

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ..dynamics.closed_form import Trajectory
-from ..dynamics.readout import Moment, Readout
+from ..dynamics.readout import Readout
 from ..kernels import situations as e
 from ..kernels.events import FULL, OVER
 from ..kernels.instants import MOST_MICRO_STEPS
 from ..kernels.loading import Bound, Packed
 from ..kernels.situations import DiscreteRecords, EventLog, EventRoom, EventState
 from ..reduction.affine import AffineModel, Mode
-from ..results.record import MicroStep
-from ..results.segments import Segment
+from ..results.record import SegmentColumns, StepColumns
 from .seen_situations import SeenSituations, SituationKey
 
 KERNEL = "follow_events"
@@ -66,7 +64,6 @@ class SeenEvents:
         self._bound: Bound | None = None
         self._discrete: DiscreteRecords | None = None
         self._sizes: tuple[int, ...] = ()
-        self._triggers: dict[tuple[int, int], tuple[Any, ...]] = {}
         self._once: set[SituationKey] = set()
 
     def serve(self, discrete: DiscreteRecords, whom: object) -> None:
@@ -127,42 +124,31 @@ class SeenEvents:
 
     # -- what they leave -----------------------------------------------------------------------------------------------
 
-    def recorded(self, q: np.ndarray, readout: Readout) -> tuple[list[Segment], list[MicroStep]]:
+    def recorded(self, q: np.ndarray, readout: Readout) -> tuple[SegmentColumns, StepColumns]:
         """Segments and micro-steps of the last events; there is room for others then."""
-        log, keys = self._log, self.situations.keys
+        log, situations = self._log, self.situations
         segments, steps = int(log.counts[e.SEGMENTS]), int(log.counts[e.STEPS])
-        columns = log.step[:steps].tolist()
-        D, R = (_shared(rows[:steps], last) for rows, last in zip((log.D, log.R), self._before, strict=True))
+        step = log.step[:steps].T.copy()
+        held, (D, R) = _kept_once([log.D[:steps], log.R[:steps]], self._before)
         # The discretes of a segment are those of the last micro-step before it.
-        place = np.searchsorted(
-            log.step[:steps, e.SEGMENTS_BEFORE], np.arange(segments), side="right"
-        ).tolist()
-        ends = log.start[:segments].tolist(), log.end[:segments].tolist()
-        of, y = (log.situation[:segments].tolist(), log.flow[:segments].tolist()), log.y[:segments].copy()
-        passed, stepped = list[Segment](), list[MicroStep]()
-        for start, end, s, c, y0, p in zip(*ends, *of, y, place, strict=True):
-            data, flow = self.situations.tables[s].data, self.situations.flows[c]
-            moment = Moment(start, D[p], R[p], q)
-            passed.append(Segment(start, end, data, Trajectory(flow, y0[: flow.ny]), moment, readout))
-        for t, (number, cause, ticks, old, new, _), d, r in zip(
-            log.time[:steps].tolist(), columns, D[1:], R[1:], strict=True
-        ):
-            kind, triggers = "time" if cause == e.NO_TRIGGER else "state", self._cause(cause, ticks)
-            stepped.append(MicroStep(t, number, kind, triggers, keys[old].mode, keys[new].mode, D=d, R=r))
+        place = np.searchsorted(step[e.SEGMENTS_BEFORE], np.arange(segments), side="right")
+        of, motion = np.unique(
+            np.column_stack([log.situation[:segments], log.flow[:segments]]), axis=0, return_inverse=True
+        )
+        motions = [(situations.tables[s].data, situations.flows[c]) for s, c in of.tolist()]
+        passed = SegmentColumns(
+            log.start[:segments].copy(), log.end[:segments].copy(), motion.ravel(), held[place], log.y[:segments].copy(),
+            motions, D, R, q, readout,
+        )  # fmt: skip
+        stepped = StepColumns(
+            log.time[:steps].copy(), step[e.NUMBER], step[e.OF_CAUSE], step[e.OF_TICKS], step[e.OLD], step[e.FOLLOWING],
+            held[1:], situations.modes_of, D, R,
+        )  # fmt: skip
         self.searches += int(log.counts[e.SEARCHES])
-        self.visits |= {
-            mode: int(log.visits[k]) for mode, k in self.situations.modes.items() if log.visits[k]
-        }
+        self.visits |= {mode: int(log.visits[k]) for mode, k in situations.modes.items() if log.visits[k]}
         self._before = D[-1], R[-1]
         log.counts[:] = 0
         return passed, stepped
-
-    def _cause(self, cause: int, ticks: int) -> tuple[Any, ...]:
-        found = self._triggers.get((cause, ticks))
-        if found is None:
-            due = [k for k in range(MOST_CLOCKS) if ticks >> k & 1]
-            found = self._triggers[cause, ticks] = (cause, *due)
-        return found
 
     @property
     def reached(self) -> Standpoint:
@@ -189,11 +175,9 @@ class SeenEvents:
         return self.situations.keys[situation]
 
 
-def _shared(rows: np.ndarray, before: np.ndarray) -> list[np.ndarray]:
-    """A row and those after it, one array for those that are the same one after the other."""
-    every = np.concatenate([before[None], rows])
-    other = (every[1:] != every[:-1]).any(axis=1).tolist()
-    found = [before]
-    for k, new in enumerate(other):
-        found.append(every[k + 1] if new else found[-1])
-    return found
+def _kept_once(rows: list[np.ndarray], before: tuple[np.ndarray, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Numbers of the row before and of those after it, and what these are, those that are the same one after the other once."""
+    every = [np.concatenate([first[None], after]) for first, after in zip(before, rows, strict=True)]
+    other = np.any([(part[1:] != part[:-1]).any(axis=1) for part in every], axis=0)
+    new = np.append(True, other)
+    return np.cumsum(new) - 1, [part[new] for part in every]

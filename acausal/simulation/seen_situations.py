@@ -79,8 +79,8 @@ class SeenSituations:
     ----------
     place : dict
         Their numbers.
-    keys, tables : list
-        Their keys, and the tables of their modes.
+    keys, modes_of, tables : list
+        Their keys, their modes, and the tables of these.
     flows : list
         Flows of all of them, each for one situation and some lengths of segments.
     modes : dict
@@ -95,6 +95,7 @@ class SeenSituations:
         self._model, self._operators = model, operators
         self.place: dict[SituationKey, int] = {}
         self.keys: list[SituationKey] = []
+        self.modes_of: list[Mode] = []
         self.tables: list[ModeTables] = []
         self.flows: list[AffineFlow] = []
         self.modes: dict[tuple[int, ...], int] = {}
@@ -112,6 +113,7 @@ class SeenSituations:
             return self.place[key]
         number = self.place[key] = len(self.keys)
         self.keys.append(key)
+        self.modes_of.append(key.mode)
         self.tables.append(tables)
         self._said.append(said)
         self._ways.append({})
