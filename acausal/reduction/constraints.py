@@ -8,7 +8,8 @@ import numpy as np
 
 from ..values import frozen
 from .affine import AffineModel, Mode
-from .index_reduction import Columns, ModeRows, shuffle
+from .columns import Columns
+from .index_reduction import ModeRows, shuffle
 from .scales import balance_of, column_weights
 
 _CLEAR = 2.0**-36

@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -79,6 +80,16 @@ def _compact(matrix: np.ndarray) -> Any:
     return csr_array(matrix)
 
 
+def _by_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Entries of a matrix that are not zero, row by row, with their columns, and where each row begins: all ends last."""
+    if not isinstance(matrix, np.ndarray):
+        return matrix.data, matrix.indices, matrix.indptr
+    row, column = matrix.nonzero()
+    begins = np.zeros(len(matrix) + 1, np.int32)
+    np.cumsum(np.bincount(row, minlength=len(matrix)), out=begins[1:])
+    return matrix[row, column], column.astype(np.int32), begins
+
+
 class GivenRows(NamedTuple):
     """Rows as they were given, and the typical magnitudes of their columns."""
 
@@ -104,12 +115,12 @@ class GivenRows(NamedTuple):
         from scipy.sparse.linalg import splu
 
         scale = self.weight[pivots]
-        A = csc_array(self.rows[solved][:, pivots].T)
-        scaled = A.data * scale[A.indices]
-        size = np.exp2(-np.floor(np.log2(np.maximum.reduceat(np.abs(scaled), A.indptr[:-1]))))
-        scaled *= np.repeat(size, np.diff(A.indptr))
+        values, at, begins = _by_rows(self.rows[solved][:, pivots])
+        scaled = values * scale[at]
+        size = np.exp2(-np.floor(np.log2(np.maximum.reduceat(np.abs(scaled), begins[:-1]))))
+        scaled *= np.repeat(size, np.diff(begins))
         try:
-            return splu(csc_array((scaled, A.indices, A.indptr), A.shape)), size, scale
+            return splu(csc_array((scaled, at, begins), (len(pivots), len(solved)))), size, scale
         except RuntimeError as error:
             raise OutOfRange from error
 
@@ -151,11 +162,12 @@ class Elimination:
         self._given_variance = self.variance.copy()
 
     @np.errstate(over="ignore", invalid="ignore")
-    def reduce(self, columns: np.ndarray, ordered: bool = False) -> np.ndarray:
+    def reduce(self, columns: np.ndarray, ordered: bool = False, waits: bool = False) -> np.ndarray:
         """Solve for as many of ``columns`` as possible from rows without pivot; return the new pivot rows.
 
         Of equally good columns the one in fewest rows is taken; if ``ordered``, the first one, so
-        that the choice does not depend on how the rows were combined before.
+        that the choice does not depend on how the rows were combined before. Where more rows are to come pivots that are weak
+        in their row, or in doubt, are left: the reduction ``waits``.
         """
         never = self.value.shape[1] + 1
         count, doubtful = np.full(len(self.value), never), np.zeros(len(self.value), bool)
@@ -168,7 +180,7 @@ class Elimination:
                 left = present.sum(axis=1)
                 left[left == 0] = never
                 count[changed], doubtful[changed] = left, (present != certain).any(axis=1)
-            row, column = self._strong_pivot(count, doubtful, columns, ordered)
+            row, column = self._strong_pivot(count, doubtful, columns, ordered, waits)
             if row < 0:
                 break
             if column < 0:
@@ -187,30 +199,33 @@ class Elimination:
         return np.array(new, dtype=int)
 
     def _strong_pivot(
-        self, count: np.ndarray, doubtful: np.ndarray, columns: np.ndarray, ordered: bool
+        self, count: np.ndarray, doubtful: np.ndarray, columns: np.ndarray, ordered: bool, waits: bool
     ) -> tuple[int, int]:
         """Row and column of the next pivot: of the shortest row whose pivot is not weak, else the least weak one.
 
-        The column is -1 where that row is in doubt, the row where there is none.
+        The column is -1 where that row is in doubt, the row where there is none. What waits takes none that is weak or in doubt.
         """
         never = self.value.shape[1] + 1
         best, found, left = -1.0, (-1, -1), count.copy()
         while left[row := int(left.argmin())] < never:
             left[row] = never
             if doubtful[row]:
+                if waits:
+                    continue
                 return row, -1
             column = self._dominant_column(row, columns, ordered)
-            strength = self._strength(row, column)
+            strength = self._part(row, column) if waits else self._strength(row, column)
             if strength >= _WEAK:
                 return row, column
+            if waits:
+                continue
             if strength > best:
                 best, found = strength, (row, column)
         return found
 
     def _strength(self, row: int, column: int) -> float:
         """Pivot relative to its row, where it is weak there in units of the best one of the column: rows grow by its inverse."""
-        own = np.abs(self.value[row]) * self.size
-        if (part := float(own[column] / own.max())) >= _WEAK:
+        if (part := self._part(row, column)) >= _WEAK:
             return part
         rows = ((self.pivot < 0) & (self.value[:, column] != 0.0)).nonzero()[0]
         if len(rows) > 1:
@@ -219,6 +234,11 @@ class Elimination:
             return 1.0
         sizes = np.abs(self.value[rows]) * self.size
         return part / float((sizes[:, column] / sizes.max(axis=1)).max())
+
+    def _part(self, row: int, column: int) -> float:
+        """Pivot relative to its row."""
+        own = np.abs(self.value[row]) * self.size
+        return float(own[column] / own.max())
 
     def _judged(self, at: Any) -> tuple[np.ndarray, np.ndarray]:
         """Masks over what an index selects: values that may be no rounding, and those that certainly are none."""
@@ -359,10 +379,8 @@ class Elimination:
 
         The rest of the elimination is not kept for it.
         """
-        from scipy.sparse import csr_array
-
         solved = (self.pivot >= 0).nonzero()[0] if len(rows) else rows
-        given = GivenRows(csr_array(self._given_rows[solved]), self.weight)
+        given = GivenRows(self._given_rows[solved], self.weight)
         return partial(_combined, given, self.pivot[solved], self.pivot[rows])
 
     def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -379,6 +397,14 @@ class Elimination:
         own = self.row[solved] >= 0
         rows = GivenRows(_compact(self._given[self.row[solved[own]]]), self.weight)
         return Remainder(rows, solved[own], given, own, found)
+
+    def followed_by(self, rows: np.ndarray, weight: np.ndarray) -> Elimination:
+        """The same, its rows followed by others and with other magnitudes of the columns; this one stays as it is."""
+        made = copy(self)
+        made.row = self.row.copy()
+        made.append(rows, rows**2, np.abs(rows))
+        made.weight, made.size = weight, column_weights(made._given)
+        return made
 
     def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
         """Add rows with estimates of their errors, reduced by all pivots found so far."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..values import frozen
 from .affine import AffineModel, Balance, Inadmissible, Mode, ModeData, Rows, stack_rows
+from .columns import Begun, Columns
 from .dont_care import blocked_rows, settle, settle_by_size
 from .double_double import Fine, Maps, over_state
 from .elimination import CANCELLED, Elimination, Remainder, product
@@ -32,7 +33,7 @@ MANY_STATES = 150
 """States above which a norm bounds the fastest eigenvalue: eigenvalues would take longer than all the rest."""
 
 
-def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
+def reduce_mode(model: AffineModel, mode: Mode, begun: Begun | None = None) -> ModeData:
     """Selected states, their flow, and everything else that follows from one mode.
 
     Parameters
@@ -40,6 +41,8 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     model : AffineModel
     mode : tuple of int
         One branch index per element.
+    begun : Begun, optional
+        The elimination of some of its rows.
 
     Returns
     -------
@@ -56,16 +59,16 @@ def reduce_mode(model: AffineModel, mode: Mode) -> ModeData:
     -----
     Cubic in the number of unknowns at worst, close to linear for sparse networks.
     """
-    data = _analysed(model, mode)
+    data = _analysed(model, mode, begun)
     check_mode(model, data)
     return data
 
 
-def _analysed(model: AffineModel, mode: Mode) -> ModeData:
+def _analysed(model: AffineModel, mode: Mode, begun: Begun | None) -> ModeData:
     rows = model.rows(mode)
     columns = Columns.of(model)
     balance = balance_of(model, rows)
-    system, rounds = _differentiate(model, columns.table(rows), len(rows), balance)
+    system, rounds = _eliminated(model, columns, rows, balance, begun)
     free = columns.unknown[system.row[columns.unknown] < 0]
     directions = system.null_directions(free)[columns.unknown]
     redundant = np.flatnonzero(system.pivot < 0)
@@ -105,34 +108,26 @@ def _analysed(model: AffineModel, mode: Mode) -> ModeData:
     )
 
 
-@frozen
-class Columns:
-    """Columns of the elimination: unknowns (``x_j'`` in place of a differentiated ``z_j``), x, xi."""
+def _eliminated(
+    model: AffineModel, columns: Columns, rows: Rows, balance: Balance, begun: Begun | None
+) -> tuple[Elimination, int]:
+    """The elimination of a mode, gone on with where it has begun; rounds needed.
 
-    x: np.ndarray
-    unknown: np.ndarray
-    state: np.ndarray
-    source: np.ndarray
-
-    @classmethod
-    def of(cls, model: AffineModel) -> Columns:
-        """Number the columns of a model."""
-        x = np.flatnonzero(model.differentiated)
-        known = model.n + np.arange(len(x) + model.q)
-        return cls(x, np.arange(model.n), known[: len(x)], known[len(x) :])
-
-    def table(self, rows: Rows) -> np.ndarray:
-        """Rows over all columns."""
-        unknown = rows.A.copy()
-        unknown[:, self.x] = rows.E[:, self.x]
-        return np.hstack([unknown, rows.A[:, self.x], rows.B])
+    Where a row says nothing new, or something stays open, the order of all rows says which.
+    """
+    table = columns.table(rows)
+    if begun is not None and begun.suits(table):
+        system, rounds = _differentiate(model, table, len(rows), balance, begun)
+        if not (system.pivot < 0).any() and not (system.row[columns.unknown] < 0).any():
+            return system, rounds
+    return _differentiate(model, table, len(rows), balance)
 
 
 def _differentiate(
-    model: AffineModel, table: np.ndarray, m: int, balance: Balance
+    model: AffineModel, table: np.ndarray, m: int, balance: Balance, begun: Begun | None = None
 ) -> tuple[Elimination, int]:
     """Eliminate, and differentiate constraints until there are no new ones; rounds needed."""
-    rows = ModeRows(model, table, m, balance)
+    rows = ModeRows(model, table, m, balance, begun=begun)
     rounds = sum(1 for _ in shuffle(rows))
     return rows.system, rounds
 
@@ -175,13 +170,14 @@ class ModeRows:
     """
 
     def __init__(
-        self, model: AffineModel, table: np.ndarray, m: int, balance: Balance, last: np.ndarray | None = None
-    ) -> None:
+        self, model: AffineModel, table: np.ndarray, m: int, balance: Balance, last: np.ndarray | None = None,
+        begun: Begun | None = None,
+    ) -> None:  # fmt: skip
         self.model, self.columns, self.m, self.last = model, Columns.of(model), m, last
         weight = np.ones(table.shape[1])
         weight[self.columns.unknown] = column_weights(table[:, self.columns.unknown])
         weight[self.columns.state] = model.preferred(balance.z)[self.columns.x]
-        self.system = Elimination(table, weight)
+        self.system = Elimination(table, weight) if begun is None else begun.followed_by(table, weight)
 
     def solve_unknowns(self) -> None:
         """Solve rows for derivatives and algebraic unknowns."""

@@ -15,9 +15,10 @@ import numpy as np
 from ..structure.offsets import sigma_offsets
 from ..values import frozen
 from .affine import AffineModel, Mode, ModeData
+from .columns import Columns
 from .elimination import product
 from .identities import MapCheck
-from .index_reduction import Columns, ModeRows, shuffle
+from .index_reduction import ModeRows, shuffle
 
 DEEPEST = 8
 """Differentiations after which no unknown is looked for in a row."""

@@ -20,6 +20,7 @@ import numpy as np
 from ..dynamics.assembly import affine_flow
 from ..dynamics.closed_form import AffineFlow
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, digest
+from ..reduction.columns import Begun
 from ..reduction.index_reduction import reduce_mode, with_guards
 
 MODE_BYTES = 100_000_000
@@ -156,9 +157,9 @@ class AnalysedModes:
             return found
 
 
-def analyse(model: AffineModel, mode: Mode) -> Analysis:
-    """The analysis of a mode, or why it cannot exist."""
+def analyse(model: AffineModel, mode: Mode, begun: Begun | None = None) -> Analysis:
+    """The analysis of a mode, which may have begun, or why it cannot exist."""
     try:
-        return reduce_mode(model, mode)
+        return reduce_mode(model, mode, begun)
     except Inadmissible as error:
         return error.with_traceback(None)

@@ -16,6 +16,7 @@ from ..dynamics.point_frame import PointFrame
 from ..dynamics.readout import Readout
 from ..reduction.affine import CONTRADICTING, AffineModel, Inadmissible, Mode, ModeData, Rows
 from ..reduction.assemble import Magnitudes, assemble, core_magnitudes
+from ..reduction.columns import Begun
 from ..reduction.constraints import common_constraints
 from ..reduction.core import (
     NOTHING,
@@ -56,6 +57,7 @@ class NumericCore:
         system: Callable[[NumericCore], Any] | None = None,
         shared: AnalysedModes | None = None,
         counts: NumericCore | None = None,
+        begun: Callable[[Mode], Begun] | None = None,
     ) -> None:
         self.unit = unit
         """Unit of time of the derivatives of general sources."""
@@ -65,14 +67,17 @@ class NumericCore:
         self.idle: list[Any] = []
         """What kernels know of events with these numbers, where no run uses it."""
         self._make_numbers, self._make_system = make, system
-        self._shared, self._counts = shared, counts or self
+        self._shared, self._counts, self._begun = shared, counts or self, begun
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
 
-    def linearised(self, make: Callable[[], tuple[Rows, AffineModel]]) -> NumericCore:
-        """The same numbers with tangents in the place of nonlinear rows."""
+    def linearised(
+        self, make: Callable[[], tuple[Rows, AffineModel]], begun: Callable[[Mode], Begun]
+    ) -> NumericCore:
+        """The same numbers with tangents in the place of nonlinear rows; analyses of modes go on from what is ``begun``."""
         return NumericCore(
-            self.reduced, self.values, self.exosystem, make, self.unit, self.readout, counts=self._counts
-        )
+            self.reduced, self.values, self.exosystem, make, self.unit, self.readout,
+            counts=self._counts, begun=begun,
+        )  # fmt: skip
 
     @cached_property
     def _numbers(self) -> tuple[Rows, AffineModel]:
@@ -156,7 +161,8 @@ class NumericCore:
     def _found(self, mode: Mode) -> Analysis:
         begin = perf_counter()
         if self._shared is None:
-            found, new = analyse(self.model, mode), True
+            begun = None if self._begun is None else self._begun(mode)
+            found, new = analyse(self.model, mode, begun), True
         else:
             found, new = self._shared.mode(self.model, self._contents, mode)
         if new:

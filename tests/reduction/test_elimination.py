@@ -53,6 +53,37 @@ def test_cancellation_of_a_cancelled_entry_is_judged_by_its_own_error() -> None:
     assert not system.entries(np.flatnonzero(left), np.arange(system.value.shape[1])).any()
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_rows_that_follow_lead_where_all_at_once_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = rng.normal(size=(6, 9)) * np.exp2(rng.integers(-20, 20, 9))
+    rows[rng.random(rows.shape) < 0.4] = 0.0
+    rows[np.arange(6), np.arange(6)] += np.exp2(rng.integers(-20, 20, 6))
+    columns, given, weight = np.arange(6), np.arange(6, 9), column_weights(rows)
+    begun = Elimination(rows[:4], column_weights(rows[:4]))
+    begun.reduce(columns, waits=True)
+    before = begun.value.copy(), begun.row.copy()
+    made = begun.followed_by(rows[4:], weight)
+    made.reduce(columns)
+    together = Elimination(rows, weight)
+    together.reduce(columns)
+    np.testing.assert_allclose(
+        made.solution(columns, given), together.solution(columns, given), rtol=1e-15, atol=0.0
+    )
+    # Others may follow it too.
+    np.testing.assert_array_equal(begun.value, before[0])
+    np.testing.assert_array_equal(begun.row, before[1])
+
+
+def test_a_weak_pivot_waits_for_rows_that_follow() -> None:
+    # Rows would grow by its inverse, and lose in a sum what the last row reads.
+    begun = Elimination(np.array([[1e-9, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 9.8]]), np.ones(4))
+    begun.size[:] = 1.0
+    begun.reduce(np.arange(3), waits=True)
+    assert begun.row[0] < 0
+    assert begun.row[1] >= 0
+
+
 def test_rows_added_later_are_reduced_by_the_pivots_found_before() -> None:
     system = eliminated([[2.0, 1.0, 0.0, 4.0]], 3)
     system.append(np.array([[1.0, 1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 1.0, 0.0]]))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from acausal.reduction.affine import AffineModel, Inadmissible, Kind, ModeData
+from acausal.reduction.columns import Begun
 from acausal.reduction.index_reduction import reduce_mode
 from tests.reduction.circuits import Builder, Circuit
 
@@ -59,6 +60,52 @@ def test_two_joined_capacitors_have_one_state() -> None:
     assert (len(open_.states), open_.index, len(closed.states), closed.index) == (2, 1, 1, 2)
     assert closed.Ay[0, 0] == pytest.approx(-1.0 / 4e-3, rel=1e-15)
     assert over(model, closed, "i.s")[0] == pytest.approx(1.0 / 4e3, rel=1e-15)
+
+
+def begun_with(model: AffineModel, mode: tuple[int, ...], left: int) -> Begun:
+    """The elimination of a mode without one of its rows."""
+    return Begun.of(model, mode, np.delete(np.arange(len(model.rows(mode))), left))
+
+
+def test_a_mode_follows_from_some_of_its_rows_and_then_the_others() -> None:
+    circuit = Circuit()
+    circuit.C("c1", "a", "0", 1e-6)
+    circuit.C("c2", "b", "0", 3e-6)
+    circuit.R("r", "b", "0", 1e3)
+    circuit.SW("s", "a", "b")
+    model = circuit.build()
+    for mode in ((0,), (1,)):
+        whole = reduce_mode(model, mode)
+        for left in range(len(model.rows(mode))):
+            data = reduce_mode(model, mode, begun_with(model, mode, left))
+            assert (data.states.tolist(), data.index) == (whole.states.tolist(), whole.index)
+            np.testing.assert_allclose(data.T, whole.T, rtol=1e-15, atol=0.0)
+            np.testing.assert_allclose(data.Ay, whole.Ay, rtol=1e-15, atol=0.0)
+
+
+def test_rows_of_another_mode_begin_nothing() -> None:
+    circuit = Circuit()
+    circuit.V("v", "a", "0", {0: 6.0})
+    circuit.R("r", "a", "b", 2.0)
+    circuit.L("l", "b", "0", 1e-3)
+    circuit.SW("s", "b", "0")
+    model = circuit.build()
+    last = len(model.rows((0,))) - 1
+    data = reduce_mode(model, (1,), Begun.of(model, (0,), np.array([0, last])))
+    np.testing.assert_array_equal(data.T, reduce_mode(model, (1,)).T)
+
+
+def test_a_row_that_says_nothing_new_is_named_however_an_analysis_begins() -> None:
+    circuit = Circuit()
+    circuit.V("v1", "a", "0", {0: 5.0})
+    circuit.V("v2", "a", "0", {0: 4.0})
+    circuit.R("r", "a", "0", 2.0)
+    model = circuit.build()
+    whole = reduce_mode(model, ())
+    for left in range(len(model.rows(()))):
+        data = reduce_mode(model, (), begun_with(model, (), left))
+        np.testing.assert_array_equal(data.admissible, whole.admissible)
+        assert data.culprits(np.ones(1, bool)) == whole.culprits(np.ones(1, bool))
 
 
 def test_cut_set_of_inductors_has_one_state() -> None:

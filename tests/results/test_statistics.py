@@ -13,6 +13,7 @@ import pytest
 from acausal import Component, Eq, Result, Statement, Variable, compile_model, der, exp, if_else, simulate
 from acausal.dynamics.work import STAGES, Work
 from acausal.reduction.affine import AffineModel, Mode, ModeData
+from acausal.reduction.columns import Begun
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation import analysed_modes
 from tests.results.models import Buck
@@ -66,9 +67,9 @@ def test_an_exact_run_takes_no_steps() -> None:
 def test_analyses_with_the_slopes_of_nonlinear_equations_count(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Mode] = []
 
-    def counted(model: AffineModel, mode: Mode) -> ModeData:
+    def counted(model: AffineModel, mode: Mode, begun: Begun | None) -> ModeData:
         made.append(mode)
-        return reduce_mode(model, mode)
+        return reduce_mode(model, mode, begun)
 
     monkeypatch.setattr(analysed_modes, "reduce_mode", counted)
     stats = simulate(Falling(), 2.0).stats

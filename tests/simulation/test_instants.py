@@ -36,6 +36,7 @@ from acausal.components.electrical import (
     Inductor,
     Resistor,
 )
+from acausal.reduction.elimination import Elimination
 from acausal.simulation.instants.transition import Hints
 from acausal.simulation.loop import Loop
 from tests.systems.mechanism_models import Bob, G
@@ -98,6 +99,24 @@ def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
         count[0] = 0
         program.simulate(edges * length)
         costs.append(count[0])
+    assert costs[1] - costs[0] == EDGES
+
+
+def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    count, solve = [0], Elimination._solve
+
+    def counted(*args: object) -> object:
+        count[0] += 1
+        return solve(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Elimination, "_solve", counted)
+    model, length = MODELS["chopper"]
+    program, costs = compile_model(model), []
+    for edges in (1, 2):
+        count[0] = 0
+        program.simulate(edges * length)
+        costs.append(count[0])
+    # Its diode is the only one.
     assert costs[1] - costs[0] == EDGES
 
 

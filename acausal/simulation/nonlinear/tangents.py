@@ -13,6 +13,7 @@ from ...dynamics.assembly import flow_of_sources
 from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
+from ...reduction.columns import Begun
 from ...reduction.core import NOTHING, TANGENT_STATES, Values
 from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linearised_rows
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
@@ -35,6 +36,8 @@ PERTURBATION = 1e-3
 """Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
 EXACT_BYTES = MODE_BYTES // 10
 """Of models in which modes have closed forms."""
+BEGUN_BYTES = MODE_BYTES // 10
+"""Of analyses of affine rows."""
 
 
 class Tangents:
@@ -86,6 +89,7 @@ class Tangents:
         self._bends: dict[Mode, int] = {}
         """The first row that bends in a mode, whatever discretes and relations are."""
         self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(EXACT_BYTES)
+        self._begun: Recent[Mode, Begun] = Recent(BEGUN_BYTES)
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, AFFINE)
@@ -129,7 +133,7 @@ class Tangents:
         self._number_of[rows[self.left_out]] = LEFT_OUT
         self.forget_modes()
         self._linearised = None
-        self._exact, self._bends = Recent(EXACT_BYTES), {}
+        self._exact, self._begun, self._bends = Recent(EXACT_BYTES), Recent(BEGUN_BYTES), {}
 
     def open_unknowns(self, model: AffineModel) -> np.ndarray:
         """Core unknowns that are open where a model linearises, because rows follow from others."""
@@ -183,7 +187,7 @@ class Tangents:
         key = tuple([part.tobytes() for part in parts])
         if self._linearised is None or self._linearised[0] != key:
             linearise = partial(self._linearise, z, slopes, xi, constants, bends)
-            self._linearised = key, self.core.linearised(linearise)
+            self._linearised = key, self.core.linearised(linearise, self._affine_part)
         return self._linearised[1]
 
     def _linearise(
@@ -248,11 +252,19 @@ class Tangents:
             if found is None:
                 return None, k
             value[k], gradient[own_arguments] = found
-            core = self.core.linearised(partial(self._placed, value, gradient))
+            core = self.core.linearised(partial(self._placed, value, gradient), self._affine_part)
         blocked = self._number_of[self.numbering.mode_blocked(mode)]
         if (blocked >= 0).any() and len(core.mode(mode).settled):
             return None, int(blocked.max())
         return core, -1
+
+    def _affine_part(self, mode: Mode) -> Begun:
+        """What the rows of a mode that are affine in any case make of its analysis."""
+        found = self._begun.get(mode)
+        if found is None:
+            found = Begun.of(self.core.model, mode, np.flatnonzero(self.numbers_in_force(mode) == AFFINE))
+            self._begun.put(mode, found, found.nbytes)
+        return found
 
     def _placed(self, value: np.ndarray, gradient: np.ndarray) -> tuple[Rows, AffineModel]:
         """The affine rows, with those that are affine at present: values where arguments are zero, and slopes."""
