@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from ..reduction.rounding import UNIT
+from .blocks import MOST_COLUMNS, BlockTriangular, balanced, solution
 from .equations import Jet
 from .lowering import Buffered, Many
 from .rounding import REACHED
@@ -23,8 +24,6 @@ ACCURATE = 1e-10
 use, for where slopes all but vanish rounding leaves unknowns wide open, and from one point to the next they would leap."""
 CONTRACTS = 0.25
 """Ratio of successive steps up to which full ones are trusted."""
-MOST_COLUMNS = 40
-"""Unknowns up to which dense factors inside of CasADi are the faster ones."""
 
 
 class Correction:
@@ -104,8 +103,8 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
     linear = set(at).isdisjoint(ca.jacobian_sparsity(ca.vec(matrix), y).get_col())
     count = LINEAR_STEPS if linear else STEPS
     sizes = ca.SX.sym("sizes", count + 1)
-    equations = ca.Function(
-        "equations", [*point, scale], [*_balanced(matrix, -value), ca.fabs(matrix) @ scale]
+    solved = (
+        _few(matrix, -value, point, scale) if len(at) <= MOST_COLUMNS else _many(matrix, -value, point, scale)
     )
     moved = ca.SX(y)
     moved[at] += d
@@ -125,8 +124,7 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
     units, steps = ca.MX.sym("scale", len(at)), [ca.MX.sym("size")]
     x, last = begin, []
     for _ in range(count):
-        *system, factor = equations(x, *others, units)
-        last = [_solved(*system), factor]
+        last = solved([x, *others], units)
         x, size = step(x, last[0], units)
         steps.append(size)
     told = end(x, *others, units, *last, ca.vertcat(*steps))
@@ -161,9 +159,9 @@ def following(function: ca.Function, known: int) -> ca.Function:
     point, rate, m = _symbols(ca.SX, function), ca.SX.sym("rate", known), function.numel_in(0) - known
     _, slope, moved = (part[-m:, :] for part in function(*point))
     given = ca.mtimes(slope[:, :known], rate) + moved
-    linear = ca.Function("linear", [*point, rate], _balanced(slope[:, known:], -given))
+    linear = ca.Function("linear", [*point, rate], balanced(slope[:, known:], -given))
     arguments = [*_symbols(ca.MX, function), ca.MX.sym("rate", known)]
-    return ca.Function("following", arguments, [_solved(*linear(*arguments))])
+    return ca.Function("following", arguments, [solution(*linear(*arguments))])
 
 
 def _symbols(kind: Any, function: ca.Function) -> list[Any]:
@@ -171,17 +169,26 @@ def _symbols(kind: Any, function: ca.Function) -> list[Any]:
     return [kind.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c"))]
 
 
-def _balanced(matrix: ca.SX, right: ca.SX) -> list[ca.SX]:
-    """Equations with rows of one size, which make partial pivoting independent of their units.
-
-    Rows without any slope give no numbers; LAPACK's own equilibration would print a warning about them.
-    """
-    size = ca.sum2(ca.fabs(matrix))
-    return [ca.densify(matrix / ca.repmat(size, 1, matrix.size2())), ca.densify(right / size)]
+Solve = Callable[[list[ca.MX], ca.MX], list[ca.MX]]
+"""A point, and units of the unknowns, to the step there and the terms of its equations in these units."""
 
 
-def _solved(matrix: ca.MX, right: ca.MX) -> ca.MX:
-    return ca.solve(matrix, right, "lapacklu", {"equilibration": False})
+def _few(matrix: ca.SX, right: ca.SX, point: list[ca.SX], scale: ca.SX) -> Solve:
+    """Solves for all unknowns at once."""
+    made = ca.Function("equations", [*point, scale], [*balanced(matrix, right), ca.fabs(matrix) @ scale])
+
+    def solve(at: list[ca.MX], units: ca.MX) -> list[ca.MX]:
+        *system, terms = made(*at, units)
+        return [solution(*system), terms]
+
+    return solve
+
+
+def _many(matrix: ca.SX, right: ca.SX, point: list[ca.SX], scale: ca.SX) -> Solve:
+    """Solves block by block."""
+    blocks = BlockTriangular(matrix, right, point)
+    terms = ca.Function("terms", [*point, scale], [ca.densify(ca.fabs(ca.sparsify(matrix)) @ scale)])
+    return lambda at, units: [blocks.solution(at), terms(*at, units)]
 
 
 def dense(matrix: Any) -> np.ndarray:

@@ -118,6 +118,14 @@ class ModeEquations:
         """``(y, xi, constants)`` to residuals and their rounding."""
         return self._residual.function
 
+    def beside(self, rows: np.ndarray, count: int) -> Buffered:
+        """Slopes of some rows, each column where its own coordinate alone is another one.
+
+        ``(y, xi, constants, others)`` with the first ``count`` coordinates of the others to the slopes (rows, count), by columns.
+        """
+        name = ("beside", rows.tobytes(), count)
+        return Buffered(self.compiled(name, lambda: _beside(self.function, rows, count)))
+
     def bent(self, count: int, known: int) -> Many:
         """How the slopes of the last ``count`` rows change by coordinates behind the first ``known`` ones, times multipliers.
 
@@ -182,6 +190,13 @@ def _functions(
     residual = ca.Function("residual", [y, xi, c], [value, bound])
     plain = ca.Function("equations", [y, xi, c], [value, slope])
     return residual, plain, ca.Function("timed", [y, xi, c], [value, slope, moved])
+
+
+def _beside(function: ca.Function, rows: np.ndarray, count: int) -> ca.Function:
+    y, xi, c = (ca.SX.sym(name, function.numel_in(k)) for k, name in enumerate(("y", "xi", "c")))
+    others, slope = ca.SX.sym("others", count), function(y, xi, c)[1][rows.tolist(), :count]
+    columns = [ca.substitute(ca.sparsify(slope[:, j]), y[j], others[j]) for j in range(count)]
+    return ca.Function("beside", [y, xi, c, others], [ca.densify(ca.horzcat(*columns))])
 
 
 def _bent(function: ca.Function, count: int, known: int, S: np.ndarray) -> ca.Function:

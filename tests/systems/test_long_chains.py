@@ -1,12 +1,15 @@
 """Chains of many pendulums: every force depends on all angles, and the equations are the same whatever the number."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
-from acausal import Component, Statement, Structural, connect, simulate
+from acausal import Component, Statement, Structural, compile_model, connect, simulate
 from acausal.components.planar import Body, FixedTranslation, Revolute, World
+from acausal.simulation.nonlinear import motion
+from acausal.simulation.nonlinear.newton import newton
 
 MASS, INERTIA, LENGTH, GRAVITY = 1.0, 0.1, 1.0, 9.80665
 
@@ -38,6 +41,41 @@ def accelerations(phi: np.ndarray) -> np.ndarray:
     inertia = MASS * LENGTH**2 * behind * np.cos(np.subtract.outer(phi, phi)) + INERTIA * np.eye(n)
     weight = MASS * GRAVITY * LENGTH * (n - np.arange(n)) * np.cos(phi)
     return np.linalg.solve(inertia, -weight)
+
+
+def test_points_of_a_long_chain_are_corrected_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def counted(*args: Any, **options: Any) -> np.ndarray:
+        calls.append(1)
+        return newton(*args, **options)
+
+    monkeypatch.setattr(motion, "newton", counted)
+    program, counts = compile_model(Chain(n=12)), []
+    for length in (0.05, 0.2):
+        calls.clear()
+        stats = program.simulate(length, initial={"joints[0].phi": 0.3}).stats
+        counts.append((len(calls), stats.evaluations))
+    # What is left belongs to the start.
+    (begun, few), (done, many) = counts
+    assert done == begun
+    assert many > few + 50
+
+
+def test_lengths_over_which_constraints_bend_are_those_of_each_coordinate() -> None:
+    run = compile_model(Chain(n=3)).start(initial={"joints[0].phi": 0.3})
+    run.advance(0.1)
+    found = run._run.linearisation.last
+    assert found is not None
+    system, place = found.system, found.last
+    others = place.X + 1e-6 * (1.0 + np.abs(place.X))
+    first, own = system.constraint_levels == 0, np.arange(system.nx)
+    y = np.tile(place.y, (system.nx, 1))
+    y[own, own] = others
+    slopes = system.many(y, np.tile(place.xi, (system.nx, 1)), found.constants)[1][:, : system.constraints]
+    beside = system.beside(place.y, place.xi, found.constants, others)
+    np.testing.assert_array_equal(beside, slopes[own, :, own][:, first].T)
+    assert beside.any()
 
 
 SHORT = [(n, bend, first) for n in (4, 12) for bend in (0.0, 0.01) for first in (0.0, 0.3, -1.0)]

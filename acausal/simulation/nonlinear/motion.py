@@ -170,12 +170,9 @@ class Motion:
         How far an angle has turned, or a mechanism lies from the origin, says nothing of its shape.
         """
         system, size = self.system, np.maximum(self.size, UNMOVED * self.system.scale)
-        first, own = system.constraint_levels == 0, np.arange(system.nx)
-        y = np.tile(place.y, (system.nx, 1))
-        y[own, own] += BESIDE * size
-        C_y = self.linear(place).C_y[first, : system.nx]
-        moved = system.many(y, np.tile(place.xi, (system.nx, 1)), self.constants)[1][:, : system.constraints]
-        bend = np.abs(moved[own, :, own][:, first].T - C_y) / (BESIDE * size)
+        C_y = self.linear(place).C_y[system.constraint_levels == 0, : system.nx]
+        beside = system.beside(place.y, place.xi, self.constants, place.X + BESIDE * size)
+        bend = np.abs(beside - C_y) / (BESIDE * size)
         return radii(np.abs(C_y), np.where(np.isfinite(bend), bend, 0.0), size)
 
     # -- points --------------------------------------------------------------------------------------------------

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...compilation.correction import MOST_COLUMNS, Correction, Following, correcting, dense, following
+from ...compilation.blocks import MOST_COLUMNS
+from ...compilation.correction import Correction, Following, correcting, dense, following
 from ...compilation.equations import Jet, ModeEquations
-from ...compilation.lowering import BATCH
+from ...compilation.lowering import BATCH, Buffered
 from ...compilation.nonlinear_rows import NonlinearFunctions
 from ...reduction.open_mode import OpenMode, Orders
 from .least_flows import LeastFlows
@@ -137,6 +138,7 @@ class NonlinearSystem:
         magnitudes = np.concatenate([self.scale, self.open_scale])
         self._equations = ModeEquations(evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
         self._corrections: dict[bytes, Correction] = {}
+        self._beside: Buffered | None = None
         self._argument_scale = np.abs(arguments[:, : ns + m]) @ scale
         self._least: LeastFlows | None = None
         if left_out is not None:
@@ -190,10 +192,10 @@ class NonlinearSystem:
         return np.concatenate((found, self._least.rounding(slopes, y, xi)), axis=1)
 
     def correction(self, dependent: np.ndarray) -> Correction | None:
-        """Newton's method for the dependent coordinates and ``H``; None where there are too many for it."""
+        """Newton's method for the dependent coordinates and ``H``; None where there is nothing to solve, or rows are left out."""
         key = dependent.tobytes()
         found = self._corrections.get(key)
-        if found is None and self._least is None and 0 < len(dependent) + self.m <= MOST_COLUMNS:
+        if found is None and self._least is None and len(dependent) + self.m:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
             equations, rate = self._equations, self._rate
@@ -227,6 +229,17 @@ class NonlinearSystem:
             np.concatenate((slope, more[1]), axis=1),
             np.concatenate((moved, more[2]), axis=1),
         )
+
+    def beside(self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, others: np.ndarray) -> np.ndarray:
+        """Derivatives of the constraints that are not differentiated by each coordinate where it alone is another one."""
+        if self._beside is None:
+            first = np.flatnonzero(self.constraint_levels == 0)
+            self._beside = self._equations.beside(first, self.nx)
+        f = self._beside
+        for given, values in zip(f.inputs, (y, xi, constants, others), strict=True):
+            given[:] = values
+        f()
+        return f.outputs[0].reshape(self.nx, -1).T
 
     def rate(self, y: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """``dX/dt`` at a point ``y = [X; H]``."""
