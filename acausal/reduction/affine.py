@@ -176,7 +176,7 @@ class AffineModel:
     """Ranks (n,) of the declared priorities as states, 0 for none; None: nothing is declared."""
     nominals: np.ndarray | None = None
     """Declared magnitudes (n,), 0 for none: analyses depend on these and on the equations, not on the scales of the run.
-    None: analyses take the scales, as for models that linearise nonlinear rows, which serve one point of one run."""
+    None: analyses take the scales, as for models that linearise nonlinear rows, which serve points of one run."""
 
     def preferred(self, scale: np.ndarray) -> np.ndarray:
         """Magnitudes (n,) with which variables compete for being solved from a constraint: small for preferred states."""

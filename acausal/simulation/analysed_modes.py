@@ -115,9 +115,13 @@ class _Entry:
 
 
 class AnalysedModes:
-    """The analysed modes of one program, and closed forms of motions. Several threads may ask at once."""
+    """The analysed modes of one program, and closed forms of motions. Several threads may ask at once.
 
-    def __init__(self, limit: int = MODE_BYTES) -> None:
+    Each analysis holds some bytes ``beside`` its own: those of a model that no other one shares.
+    """
+
+    def __init__(self, limit: int = MODE_BYTES, beside: int = 0) -> None:
+        self._beside = beside
         self._entries: Recent[bytes, _Entry] = Recent(limit // 2)
         self._flows: Recent[tuple[bytes, int, float], AffineFlow] = Recent(limit // 2)
         self._lock = threading.RLock()
@@ -127,8 +131,10 @@ class AnalysedModes:
         """Size of what is kept."""
         return self._entries.bytes + self._flows.bytes
 
-    def mode(self, model: AffineModel, contents: Contents, mode: Mode) -> tuple[Analysis, bool]:
-        """The analysis of a mode of a model with these contents, and whether it had to be made."""
+    def mode(
+        self, model: AffineModel, contents: Contents, mode: Mode, begun: Callable[[Mode], Begun] | None = None
+    ) -> tuple[Analysis, bool]:
+        """The analysis of a mode of a model with these contents, which may have ``begun``, and whether it had to be made."""
         rows, others = contents.of(mode)
         with self._lock:
             entry = self._entries.get(rows)
@@ -137,9 +143,9 @@ class AnalysedModes:
                 entry = None
             new = entry is None
             if entry is None:
-                found = analyse(model, mode)
+                found = analyse(model, mode, None if begun is None else begun(mode))
                 entry = _Entry(found, (others, found) if isinstance(found, ModeData) else None)
-                self._entries.put(rows, entry, size_of(found))
+                self._entries.put(rows, entry, size_of(found) + self._beside)
             if isinstance(entry.first, Inadmissible):
                 return entry.first, new
             if entry.last is None or entry.last[0] != others:

@@ -71,12 +71,18 @@ class NumericCore:
         self._modes: Recent[Mode, Analysis] = Recent(MODE_BYTES, self._give_back)
 
     def linearised(
-        self, make: Callable[[], tuple[Rows, AffineModel]], begun: Callable[[Mode], Begun]
+        self,
+        make: Callable[[], tuple[Rows, AffineModel]],
+        shared: AnalysedModes,
+        begun: Callable[[Mode], Begun],
     ) -> NumericCore:
-        """The same numbers with tangents in the place of nonlinear rows; analyses of modes go on from what is ``begun``."""
+        """The same numbers with tangents in the place of nonlinear rows; analyses of modes go on from what is ``begun``.
+
+        Where points have the same tangents they have the analyses ``shared``.
+        """
         return NumericCore(
             self.reduced, self.values, self.exosystem, make, self.unit, self.readout,
-            counts=self._counts, begun=begun,
+            shared=shared, counts=self._counts, begun=begun,
         )  # fmt: skip
 
     @cached_property
@@ -161,10 +167,9 @@ class NumericCore:
     def _found(self, mode: Mode) -> Analysis:
         begin = perf_counter()
         if self._shared is None:
-            begun = None if self._begun is None else self._begun(mode)
-            found, new = analyse(self.model, mode, begun), True
+            found, new = analyse(self.model, mode), True
         else:
-            found, new = self._shared.mode(self.model, self._contents, mode)
+            found, new = self._shared.mode(self.model, self._contents, mode, self._begun)
         if new:
             self._counts.analysed += 1
             self._counts.seconds += perf_counter() - begin

@@ -22,6 +22,7 @@ from acausal import (
     connect,
     der,
     if_else,
+    no_event,
     pre,
     sample,
     simulate,
@@ -33,8 +34,10 @@ from acausal.components.electrical import (
     Diode,
     Ground,
     IdealClosingSwitch,
+    IdealDiode,
     Inductor,
     Resistor,
+    SaturatingInductor,
 )
 from acausal.reduction.elimination import Elimination
 from acausal.simulation.instants.transition import Hints
@@ -60,6 +63,23 @@ class Chopper(Component):
         yield connect(self.source.n, self.diode.p, self.load.n, self.ground.p)
 
 
+class Saturating(Chopper):
+    """The same with an ideal diode and a coil that saturates."""
+
+    def build(self) -> None:
+        super().build()
+        self.diode, self.coil = IdealDiode(), SaturatingInductor(Inom=2.0, Lnom=1e-3, Lzer=2e-3, Linf=2e-4)
+
+
+class Bent(Component):
+    """A rate that bends below one."""
+
+    x: Variable = Variable(start=3.0, fixed=True)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.x), no_event(if_else(self.x > 1.0, 1.0, self.x**2)) - 2.0)
+
+
 class BrakedBob(Bob):
     """A pendulum whose hinge is braked by turns: a constraint of index 3, and a switched force beside it."""
 
@@ -78,14 +98,19 @@ def _finals(result: Result) -> np.ndarray:
     return np.array([float(result[name].final) for name in result.names.variables])
 
 
-MODELS = {"chopper": (Chopper(), EDGES * 5e-5), "bob": (BrakedBob(x=0.6, y=-0.8), EDGES * 0.05)}
+MODELS = {
+    "chopper": (Chopper(), EDGES * 5e-5),
+    "saturating": (Saturating(), EDGES * 5e-5),
+    "bob": (BrakedBob(x=0.6, y=-0.8), EDGES * 0.05),
+}
 
 
 @pytest.mark.sweep(every=3)
-@pytest.mark.parametrize("name", MODELS)
-def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
-    name: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("name", "most"), [("chopper", 1), ("saturating", EDGES), ("bob", EDGES)])
+def test_an_edge_after_which_nothing_jumps_costs_one_analysis_or_none(
+    name: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A diode that blocks, or conducts all there is, has the slopes it had before."""
     count, reduce = [0], analysed_modes.reduce_mode
 
     def counted(*args: object) -> object:
@@ -99,7 +124,7 @@ def test_an_edge_after_which_nothing_jumps_costs_one_analysis(
         count[0] = 0
         program.simulate(edges * length)
         costs.append(count[0])
-    assert costs[1] - costs[0] == EDGES
+    assert costs[1] - costs[0] == most
 
 
 def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,14 +135,26 @@ def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pyt
         return solve(*args)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Elimination, "_solve", counted)
-    model, length = MODELS["chopper"]
+    model, length = MODELS["saturating"]
     program, costs = compile_model(model), []
     for edges in (1, 2):
         count[0] = 0
         program.simulate(edges * length)
         costs.append(count[0])
-    # Its diode is the only one.
+    # Its coil is the only one.
     assert costs[1] - costs[0] == EDGES
+
+
+def test_a_model_with_the_same_slopes_at_another_point_has_the_same_analysis() -> None:
+    """Beyond its bend a rate is constant, whatever ``x`` is."""
+    run = compile_model(Bent()).start(span=1.0)
+    run.advance(0.1)
+    loop = run._run
+    z, slopes, xi, values = loop.state.z, loop.state.slopes, loop.xi, loop.present
+    first, again = (loop.tangents.at(at, slopes, xi, values) for at in (z, z + 0.5))
+    assert first is not again
+    assert first.mode(()) is again.mode(())
+    assert first.mode(()) is not loop.tangents.at(z - 5.0, slopes, xi, values).mode(())
 
 
 @pytest.mark.sweep(every=3)

@@ -19,7 +19,7 @@ from ...reduction.linearize import Numbering, SlopeSums, linearised_model, linea
 from ...reduction.open_mode import AFFINE, LEFT_OUT, OpenMode, open_mode, orders
 from ...reduction.redundancy import least_rows, open_directions, redundant_rows
 from ...reduction.rounding import HALF, ROUNDING, UNIT
-from ..analysed_modes import MODE_BYTES, Recent
+from ..analysed_modes import MODE_BYTES, AnalysedModes, Recent
 from ..numeric import NumericCore
 from ..state import Redundant
 from .bounds import Bounds, open_bounds
@@ -34,10 +34,9 @@ MOST_HALVINGS = 30
 """Of the arguments of a row that has no finite value where it should be linearised."""
 PERTURBATION = 1e-3
 """Distance, in units of the scale of the arguments, of the second point at which incidence is looked at."""
-EXACT_BYTES = MODE_BYTES // 10
-"""Of models in which modes have closed forms."""
-BEGUN_BYTES = MODE_BYTES // 10
-"""Of analyses of affine rows."""
+KEPT_BYTES = MODE_BYTES // 10
+"""Of models in which modes have closed forms; of what affine rows make of modes; of analyses of modes that come again with the
+same numbers: what is blocked, saturated or at rest has the slopes it had before."""
 
 
 class Tangents:
@@ -88,8 +87,8 @@ class Tangents:
         self._modes: dict[Mode, NonlinearSystem] = {}
         self._bends: dict[Mode, int] = {}
         """The first row that bends in a mode, whatever discretes and relations are."""
-        self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(EXACT_BYTES)
-        self._begun: Recent[Mode, Begun] = Recent(BEGUN_BYTES)
+        self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(KEPT_BYTES)
+        self._begun: Recent[Mode, Begun] = Recent(KEPT_BYTES)
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, AFFINE)
@@ -100,6 +99,8 @@ class Tangents:
         n, q = model.n, model.q
         self._size = 8 * (2 * core.reduced.n_rows * (2 * n + q) + 4 * (n + q) ** 2)
         """Bytes of another model with the same rows, and of a mode of it."""
+        shared = AnalysedModes(2 * KEPT_BYTES, self._size)
+        self._made_of = partial(core.linearised, shared=shared, begun=self._affine_part)
         self.left_out = np.zeros(0, np.int64)
         """Nonlinear rows that follow from others everywhere, as far as is known."""
         self.dependent = np.zeros(0, np.int64)
@@ -133,7 +134,7 @@ class Tangents:
         self._number_of[rows[self.left_out]] = LEFT_OUT
         self.forget_modes()
         self._linearised = None
-        self._exact, self._begun, self._bends = Recent(EXACT_BYTES), Recent(BEGUN_BYTES), {}
+        self._exact, self._begun, self._bends = Recent(KEPT_BYTES), Recent(KEPT_BYTES), {}
 
     def open_unknowns(self, model: AffineModel) -> np.ndarray:
         """Core unknowns that are open where a model linearises, because rows follow from others."""
@@ -187,7 +188,7 @@ class Tangents:
         key = tuple([part.tobytes() for part in parts])
         if self._linearised is None or self._linearised[0] != key:
             linearise = partial(self._linearise, z, slopes, xi, constants, bends)
-            self._linearised = key, self.core.linearised(linearise, self._affine_part)
+            self._linearised = key, self._made_of(linearise)
         return self._linearised[1]
 
     def _linearise(
@@ -252,7 +253,7 @@ class Tangents:
             if found is None:
                 return None, k
             value[k], gradient[own_arguments] = found
-            core = self.core.linearised(partial(self._placed, value, gradient), self._affine_part)
+            core = self._made_of(partial(self._placed, value, gradient))
         blocked = self._number_of[self.numbering.mode_blocked(mode)]
         if (blocked >= 0).any() and len(core.mode(mode).settled):
             return None, int(blocked.max())
