@@ -36,6 +36,11 @@ class BlockTriangular:
         self._parts = ca.Function("parts", arguments, [matrix[rows, columns], ca.densify(right[rows])])
         self._pattern = self._parts.sparsity_out(0)
         self._groups = _grouped(ends)
+        self.sparse = all(
+            single or last - first <= MOST_COLUMNS or self._thin(first, last)
+            for first, last, single in self._groups
+        )
+        """Whether no block of many unknowns has many entries."""
 
     def solution(self, arguments: list[ca.MX]) -> ca.MX:
         """The solution at symbols of the arguments; no numbers where there is none."""
@@ -47,6 +52,10 @@ class BlockTriangular:
             found = ca.vertcat(found, made(*given) if single else solution(*made(*given)))
         return found[self._place]
 
+    def _thin(self, first: int, last: int) -> bool:
+        own, _ = self._pattern.sub(list(range(first, last)), list(range(first, last)), False)
+        return own.nnz() <= SPARSE * own.numel()
+
     def _group(self, first: int, last: int, single: bool) -> ca.Function:
         """Some of the equations with those before them solved: the unknowns, or the equations for them in units of their rows."""
         count = last - first
@@ -55,7 +64,7 @@ class BlockTriangular:
         known = ca.SX.sym("known", first)
         left, own = right - ca.mtimes(matrix[:, :first], known), matrix[:, first:]
         if not single:
-            dense = count <= MOST_COLUMNS or own.nnz() > SPARSE * own.numel()
+            dense = count <= MOST_COLUMNS or not self._thin(first, last)
             return ca.Function("block", [matrix, right, known], balanced(own, left, dense))
         found: list[ca.SX] = []
         for k in range(count):

@@ -73,8 +73,10 @@ class Correction:
         return found
 
 
-def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray, rate: Jet) -> ca.Function:
-    """The function of a `Correction`.
+def correcting(
+    function: ca.Function, residual: ca.Function, columns: np.ndarray, rate: Jet
+) -> ca.Function | None:
+    """The function of a `Correction`; None where many unknowns are coupled densely, which is no work for CasADi.
 
     Parameters
     ----------
@@ -103,9 +105,9 @@ def correcting(function: ca.Function, residual: ca.Function, columns: np.ndarray
     linear = set(at).isdisjoint(ca.jacobian_sparsity(ca.vec(matrix), y).get_col())
     count = LINEAR_STEPS if linear else STEPS
     sizes = ca.SX.sym("sizes", count + 1)
-    solved = (
-        _few(matrix, -value, point, scale) if len(at) <= MOST_COLUMNS else _many(matrix, -value, point, scale)
-    )
+    solved = (_few if len(at) <= MOST_COLUMNS else _many)(matrix, -value, point, scale)
+    if solved is None:
+        return None
     moved = ca.SX(y)
     moved[at] += d
     step = ca.Function("step", [y, d, scale], [moved, ca.norm_2(d / (scale + ca.fabs(y[at])))])
@@ -184,9 +186,11 @@ def _few(matrix: ca.SX, right: ca.SX, point: list[ca.SX], scale: ca.SX) -> Solve
     return solve
 
 
-def _many(matrix: ca.SX, right: ca.SX, point: list[ca.SX], scale: ca.SX) -> Solve:
-    """Solves block by block."""
+def _many(matrix: ca.SX, right: ca.SX, point: list[ca.SX], scale: ca.SX) -> Solve | None:
+    """Solves block by block, where the larger ones are sparse."""
     blocks = BlockTriangular(matrix, right, point)
+    if not blocks.sparse:
+        return None
     terms = ca.Function("terms", [*point, scale], [ca.densify(ca.fabs(ca.sparsify(matrix)) @ scale)])
     return lambda at, units: [blocks.solution(at), terms(*at, units)]
 

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 
 from acausal.compilation.blocks import BlockTriangular
+from acausal.compilation.correction import correcting
+from acausal.compilation.equations import Jet
 from acausal.compilation.lowering import Buffered
 
 SIZES = ([1, 1, 1], [1, 1, 5, 1, 3], [60, 1, 2, 45, 1, 1])
@@ -74,3 +76,14 @@ def test_a_singular_block_gives_no_numbers_and_prints_nothing(
     assert not np.isfinite(found).all()
     printed = capfd.readouterr()
     assert printed.out + printed.err == ""
+
+
+def test_many_unknowns_with_many_entries_are_left_to_others() -> None:
+    rng = np.random.default_rng(1)
+    y, xi, c = (ca.SX.sym(name, n) for name, n in (("y", 50), ("xi", 1), ("c", 1)))
+    for matrix, few in ((rng.normal(size=(50, 50)), False), (np.eye(50) + np.eye(50, k=1), True)):
+        value = ca.mtimes(ca.sparsify(ca.DM(matrix)), y**3) - 1.0
+        function = ca.Function("rows", [y, xi, c], [value, ca.densify(ca.jacobian(value, y))])
+        residual = ca.Function("residual", [y, xi, c], [value, 1e-15 + 0.0 * value])
+        rate = Jet(np.eye(50), np.zeros((50, 1)))
+        assert (correcting(function, residual, np.arange(50), rate) is not None) == few

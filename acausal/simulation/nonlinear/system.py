@@ -8,7 +8,7 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -137,7 +137,7 @@ class NonlinearSystem:
         jets_of_arguments = [Jet(arguments @ j.y, arguments @ j.xi) for j in used]
         magnitudes = np.concatenate([self.scale, self.open_scale])
         self._equations = ModeEquations(evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
-        self._corrections: dict[bytes, Correction] = {}
+        self._corrections: dict[bytes, Correction | None] = {}
         self._beside: Buffered | None = None
         self._argument_scale = np.abs(arguments[:, : ns + m]) @ scale
         self._least: LeastFlows | None = None
@@ -192,10 +192,15 @@ class NonlinearSystem:
         return np.concatenate((found, self._least.rounding(slopes, y, xi)), axis=1)
 
     def correction(self, dependent: np.ndarray) -> Correction | None:
-        """Newton's method for the dependent coordinates and ``H``; None where there is nothing to solve, or rows are left out."""
+        """Newton's method for the dependent coordinates and ``H``.
+
+        None where there is nothing to solve, where rows are left out, or where many unknowns are coupled densely.
+        """
         key = dependent.tobytes()
-        found = self._corrections.get(key)
-        if found is None and self._least is None and len(dependent) + self.m:
+        if key in self._corrections:
+            return self._corrections[key]
+        found = None
+        if self._least is None and len(dependent) + self.m:
             columns = np.concatenate([dependent, self.nx + np.arange(self.m)])
             scale = np.concatenate([self.scale[dependent], self.open_scale])
             equations, rate = self._equations, self._rate
@@ -203,9 +208,10 @@ class NonlinearSystem:
             made = equations.compiled(
                 name, lambda: correcting(equations.function, equations.residual, columns, rate)
             )
-            found = self._corrections[key] = Correction(
-                made, scale, lambda: equations.compiled((name, "many"), lambda: made.map(BATCH))
-            )
+            if made is not None:
+                many = partial(equations.compiled, (name, "many"), partial(made.map, BATCH))
+                found = Correction(made, scale, many)
+        self._corrections[key] = found
         return found
 
     @cached_property
