@@ -169,7 +169,8 @@ class Elimination:
         that the choice does not depend on how the rows were combined before. Where more rows are to come pivots that are weak
         in their row, or in doubt, are left: the reduction ``waits``.
         """
-        never = self.value.shape[1] + 1
+        # In others columns that are solved have no entry.
+        never, columns = self.value.shape[1] + 1, columns[self.row[columns] < 0]
         count, doubtful = np.full(len(self.value), never), np.zeros(len(self.value), bool)
         new = []
         changed = (self.pivot < 0).nonzero()[0]

@@ -249,13 +249,16 @@ class Motion:
         system, constants = self.system, self.constants
         if not system.m:
             return H
+        y, nx = np.concatenate((X, H)), system.nx
 
         def defect(unknown: np.ndarray) -> Linearized:
-            found = system.linear(np.concatenate((X, unknown)), xi, constants)
-            return found.F, found.F_y[:, system.nx :]
+            y[nx:] = unknown
+            found = system.linear(y, xi, constants)
+            return found.F, found.F_y[:, nx:]
 
         def rounding(unknown: np.ndarray) -> np.ndarray:
-            return system.rounding(np.concatenate((X, unknown)), xi, constants)[system.constraints :]
+            y[nx:] = unknown
+            return system.rounding(y, xi, constants)[system.constraints :]
 
         def solve(guess: np.ndarray, bounds: Bounds | None) -> np.ndarray:
             return newton(defect, rounding, guess, system.open_scale, bounds, self.work)

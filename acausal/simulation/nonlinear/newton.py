@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -259,7 +260,7 @@ class _Square:
         if self.bounds is not None:
             x = np.clip(x, *self.bounds)
         found = self.f(x)
-        if not np.isfinite(found[0]).all():
+        if not _finite(found[0]):
             return None
         return Trial((x, found), self._left - self._measured(found[0], x), length * self._left)
 
@@ -278,18 +279,23 @@ class _Square:
 
     def _correction(self, r: np.ndarray) -> np.ndarray:
         J = self._J
-        if not (np.isfinite(r).all() and np.isfinite(J if isinstance(J, np.ndarray) else J.data).all()):
+        if not (_finite(r) and _finite(J if isinstance(J, np.ndarray) else J.data)):
             raise NewtonFailure("not finite", self.x, r.copy())
         try:
             d = solve_linear(J, -r)
         except np.linalg.LinAlgError:
             d = np.full(len(r), np.nan)
-        if not np.isfinite(d).all():
+        if not _finite(d):
             raise self._failure("singular")
         return d
 
     def _failure(self, reason: str) -> NewtonFailure:
         return NewtonFailure(reason, self.x, missed(self._r, self.rounding(self.x)))
+
+
+def _finite(values: np.ndarray) -> bool:
+    """Whether all values are finite: where their sum is, which is the cheaper question, they are."""
+    return math.isfinite(values.sum()) or bool(np.isfinite(values).all())
 
 
 def _norm(d: np.ndarray, x: np.ndarray, scale: np.ndarray) -> float:
