@@ -30,6 +30,7 @@ from ..reduction.core import (
 from ..reduction.index_reduction import source_conditions
 from ..reduction.labels import Labels
 from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magnitudes
+from ..reduction.parts import IndependentPart, independent_parts
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import amplitudes
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
@@ -108,6 +109,11 @@ class NumericCore:
     def equations(self) -> ModelRows:
         """The equations that may be in force, to look at whether they hold."""
         return ModelRows(self.model.base, self.model.elements)
+
+    @cached_property
+    def parts(self) -> tuple[IndependentPart, ...]:
+        """Parts of the model that share no unknown."""
+        return independent_parts(self.model)
 
     @cached_property
     def amplitudes(self) -> np.ndarray:

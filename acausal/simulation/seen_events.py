@@ -132,12 +132,11 @@ class SeenEvents:
         held, (D, R) = _kept_once([log.D[:steps], log.R[:steps]], self._before)
         # The discretes of a segment are those of the last micro-step before it.
         place = np.searchsorted(step[e.SEGMENTS_BEFORE], np.arange(segments), side="right")
-        of, motion = np.unique(
-            np.column_stack([log.situation[:segments], log.flow[:segments]]), axis=0, return_inverse=True
-        )
-        motions = [(situations.tables[s].data, situations.flows[c]) for s, c in of.tolist()]
+        count = len(situations.flows)
+        of, motion = np.unique(log.situation[:segments] * count + log.flow[:segments], return_inverse=True)
+        motions = [(situations.tables[k // count].data, situations.flows[k % count]) for k in of.tolist()]
         passed = SegmentColumns(
-            log.start[:segments].copy(), log.end[:segments].copy(), motion.ravel(), held[place], log.y[:segments].copy(),
+            log.start[:segments].copy(), log.end[:segments].copy(), motion, held[place], log.y[:segments].copy(),
             motions, D, R, q, readout,
         )  # fmt: skip
         stepped = StepColumns(

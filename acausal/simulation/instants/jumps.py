@@ -13,11 +13,11 @@ from ...dynamics.noise import Uncertainty
 from ...reduction.affine import AffineModel, Element, Inadmissible, Kind, Mode, ModeData, Restart
 from ...reduction.core import Values
 from ...reduction.impacts import CONTACT, FREE, MEETS, lost_energy
-from ...reduction.parts import independent_parts
 from ...reduction.rounding import ROUNDING
 from ...results.record import STARTS, TOGETHER, Jump
 from ..failures import UNSOLVED, ImpactsUnending
 from ..nonlinear.linearisation import Linearisation
+from ..numeric import NumericCore
 from ..run import Run
 from .choice import bend_along, restarted
 from .collisions import collisions
@@ -91,7 +91,7 @@ def way(
     if found is not None:
         before, y = found.data, found.y
         z_minus = np.where(model.differentiated | first, z_minus, found.z)
-    elif modes and not first and (found := _carried_along(model, restart, modes, enter)) is not None:
+    elif modes and not first and (found := _carried_along(run.core, restart, modes, enter)) is not None:
         stages = (Stage(before, y, z_minus, found.data, found.y, found.z, found.J1, found.removing),)
         before, y, z_minus = found.data, found.y, found.z
         J1, removing = J1 - found.J1, removing - found.removing
@@ -99,7 +99,7 @@ def way(
 
 
 def _carried_along(
-    model: AffineModel, restart: Restart, modes: Iterable[Mode], enter: Enter
+    core: NumericCore, restart: Restart, modes: Iterable[Mode], enter: Enter
 ) -> Restart | None:
     """To where sources carry storages along before anything else jumps; None where that is the whole way.
 
@@ -107,11 +107,11 @@ def _carried_along(
     else in the mode of the restart.
     """
     mode, found = restart.data.mode, None
-    for part in independent_parts(model):
+    for part in core.parts:
         branches = [
             tuple(other[k] if k in part.elements else b for k, b in enumerate(mode)) for other in modes
         ]
-        reached = [r for other in branches for r in _without_impulses(model, other, restart, enter)]
+        reached = [r for other in branches for r in _without_impulses(core.model, other, restart, enter)]
         still = [r for r in reached if not r.J1[part.columns].any()]
         if reached:
             found = (still or reached[::-1])[0]
@@ -172,10 +172,10 @@ def jump_record(
         if p.apart is None:
             lost += lost_energy(model, s.before, s.after, s.z_before, s.z_after, s.impulse, xi, p.mean)
     losses = tuple((model.elements[e].path, float(v)) for e, v in enumerate(lost) if v != 0.0)
-    return {"impulses": impulses, "jumps": jumps, "lost": _together(model, apart + losses), "parts": ways}
+    return {"impulses": impulses, "jumps": jumps, "lost": _together(run.core, apart + losses), "parts": ways}
 
 
-def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
+def _together(core: NumericCore, lost: tuple[tuple[str, float], ...]) -> tuple[tuple[str, float], ...]:
     """Energies that elements absorb, in one sum for those that share impulses where straight lines make some of them negative.
 
     Which of them absorbs what is decided by the order, within no time, in which their values change. No order lets one give
@@ -184,7 +184,7 @@ def _together(model: AffineModel, lost: tuple[tuple[str, float], ...]) -> tuple[
     largest = max((abs(energy) for _, energy in lost if energy == energy), default=0.0)
     if not any(energy < -MEETS * largest for path, energy in lost if path != STARTS):
         return lost
-    part = {model.elements[k].path: n for n, p in enumerate(independent_parts(model)) for k in p.elements}
+    part = {core.model.elements[k].path: n for n, p in enumerate(core.parts) for k in p.elements}
     sharing: dict[int, list[tuple[str, float]]] = {}
     for path, energy in lost:
         if path in part:
