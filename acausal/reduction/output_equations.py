@@ -3,6 +3,8 @@
 A row is an output equation of an unknown that occurs nowhere else; an integral if that
 unknown occurs only as a derivative, and then only there. Peeling them repeats
 until nothing more comes off, so that chains (sensor, square, mean) come off whole.
+What is affine goes back into the core: the state of such an integral drives nothing there, and
+costs less than a quadrature over every segment.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def peel_output_equations(
     presolved: Presolved,
     protected: np.ndarray,
 ) -> Split:
-    """Take off rows that only serve outputs, last ones first: nonlinear ones, integrals, and what reads those.
+    """Take off rows that only serve outputs, last ones first: nonlinear ones, integrals of these, and what reads those.
 
     Affine outputs stay in the core: their impulses count in the energy of an instant.
     """
@@ -179,7 +181,7 @@ class _Peeling:
         """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core."""
         output_equations, determined = [], np.zeros(self._inc.ny, bool)
         for r, o in reversed(self._found):
-            if o.row.form is None or o.integral or determined[self._reads(o)].any():
+            if o.row.form is None or determined[self._reads(o)].any():
                 output_equations.append(o)
                 determined[o.unknown] = True
             else:

@@ -260,10 +260,8 @@ class Segments:
 
     def __init__(self, segments: Sequence[Segment]) -> None:
         self.all, self._blocks = segments, _blocks_of(segments)
-        self.start, self.end = (
-            np.concatenate([getattr(block, of) for block in self._blocks] or [np.zeros(0)])
-            for of in ("start", "end")
-        )
+        self.start = np.concatenate([np.zeros(0), *(block.start for block in self._blocks)])
+        self.end = np.concatenate([np.zeros(0), *(block.end for block in self._blocks)])
         self.length = self.end - self.start
         alike: dict[tuple[ReadMode, object], list[Alike]] = {}
         begin = 0
@@ -311,7 +309,7 @@ class Segments:
 
     def discretes(self, d: int) -> np.ndarray:
         """Values of a discrete variable in all segments."""
-        return np.concatenate([block.discretes(d) for block in self._blocks])
+        return np.concatenate([np.zeros(0), *(block.discretes(d) for block in self._blocks)])
 
     # -- any variable --------------------------------------------------------------------------------------------
 
