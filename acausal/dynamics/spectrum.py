@@ -105,12 +105,15 @@ def eigenvectors(
     else positive for one of each conjugate pair and negative for the other. Corrections of tiny pairs may change the sign of
     an imaginary part.
     """
-    values, V = _of_blocks(A, blocks)
+    known = _of_blocks(A, blocks)
+    if known is None:
+        return None
+    values, V = known
     still, pairs = values.imag == 0, np.flatnonzero(values.imag > 0)
     V.imag[:, still] = 0.0
     lam, low = values, np.zeros(len(A), complex)
     scale = state_scales(A, T0)
-    U = _dual(V) if np.isfinite(V).all() else None
+    U = _dual(V)
     if U is None:
         return None
     for _ in range(4):
@@ -138,22 +141,25 @@ def eigenvectors(
     return V, U, lam, low, np.sign(values.imag)
 
 
-def _of_blocks(A: np.ndarray, blocks: list[slice]) -> tuple[Complex, Complex]:
-    """Eigenvalues and eigenvectors, those of each block first and then what it drives; not finite where they do not exist."""
+def _of_blocks(A: np.ndarray, blocks: list[slice]) -> tuple[Complex, Complex] | None:
+    """Eigenvalues and eigenvectors, those of each block first and then what it drives; None where there are too few of them."""
     values, V = np.empty(len(A), complex), np.zeros(A.shape, complex)
     for s in blocks:
         values[s], V[s, s] = _of_block(A[s, s])
     if len(blocks) == 1:
         return values, V
-    inverse = [np.linalg.inv(V[s, s]) for s in blocks]
+    inverse = [_dual(V[s, s]) for s in blocks]
     for c, s in enumerate(blocks):
         for b in range(c - 1, -1, -1):
-            r = blocks[b]
-            drive = inverse[b] @ (A[r, r.stop : s.stop] @ V[r.stop : s.stop, s])
+            r, own = blocks[b], inverse[b]
+            if own is None:
+                return None
+            drive = own @ (A[r, r.stop : s.stop] @ V[r.stop : s.stop, s])
             with np.errstate(all="ignore"):
                 V[r, s] = V[r, r] @ np.where(drive == 0.0, 0.0, drive / (values[s] - values[r, None]))
     with np.errstate(all="ignore"):
-        return values, V / np.linalg.norm(V, axis=0)
+        V /= np.linalg.norm(V, axis=0)
+    return (values, V) if np.isfinite(V).all() else None
 
 
 def _of_block(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -130,3 +130,19 @@ def test_what_is_ordered_keeps_its_order() -> None:
     order, blocks = driven_first(A)
     assert order.tolist() == [0, 1, 2, 3, 4]
     assert blocks == [slice(0, 1), slice(1, 2), slice(2, 4), slice(4, 5)]
+
+
+def test_a_defective_block_that_drives_another_one_is_one_group_with_it() -> None:
+    # Two equal states that drive each other in a circle of which eigenvectors say too little, and one that they drive.
+    A = np.array([[-1.0, 1.0, 0.0], [0.0, -2.0, 1.0], [0.0, -1.0, 0.0]])
+    found = decouple(A, 1.0)
+    assert sorted(len(group.N) for group in found) == [3]
+    h = 0.7
+    flow = sum(
+        g.weight * (g.P @ np.array(mp.expm(mp.matrix((g.N * h).tolist())).tolist(), complex) @ g.U)
+        * np.exp(g.centre * h)
+        for g in found
+    )  # fmt: skip
+    exact = np.array(mp.expm(mp.matrix((A * h).tolist())).tolist(), float)
+    assert np.abs(np.real(flow) - exact).max() < 1e-14
+    assert not flow[1:, 0].any()
