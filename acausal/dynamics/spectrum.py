@@ -55,13 +55,19 @@ def speed_order(A: np.ndarray) -> np.ndarray:
 def state_scales(A: np.ndarray, T0: float) -> np.ndarray:
     """Relative sizes of states at which couplings in both directions have the same speed.
 
-    Osborne balancing; a coupling in one direction only counts as answered within T0, so
-    that an integrator has the size of what it integrates times T0.
+    Osborne balancing. A coupling in one direction only counts as answered within what both states remember, T0 at most: an
+    integrator has the size of what it integrates times that time, and what follows another state has its size. Where couplings
+    in both directions are slower than that, each bounds the ratio of sizes from one side, and it is as near to one as they allow.
     """
     B = np.abs(A)
+    forgets = np.sqrt(np.maximum(B.diagonal(), 1.0 / T0))
     np.fill_diagonal(B, 0.0)
-    with np.errstate(divide="ignore"):
-        B = B + np.where(B > 0, 1.0 / (T0 * T0 * B), 0.0).T
+    slowest = np.outer(forgets, forgets)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        least, most = B / slowest, slowest / B.T
+        ratio = np.where(B.T > 0.0, np.clip(1.0, least, most), least)
+        weak = (B * B.T < slowest**2) & (B > 0.0)
+        B = np.where(weak, slowest * ratio, B) + np.where(weak & (B.T == 0.0), slowest / ratio, 0.0).T
     if len(A) == 2:
         ratio = np.sqrt(B[0, 1] / B[1, 0]) if B[0, 1] else 1.0
         return np.array([ratio, 1.0])
@@ -154,8 +160,8 @@ def _of_blocks(A: np.ndarray, blocks: list[slice]) -> tuple[Complex, Complex] | 
             r, own = blocks[b], inverse[b]
             if own is None:
                 return None
-            drive = own @ (A[r, r.stop : s.stop] @ V[r.stop : s.stop, s])
             with np.errstate(all="ignore"):
+                drive = own @ (A[r, r.stop : s.stop] @ V[r.stop : s.stop, s])
                 V[r, s] = V[r, r] @ np.where(drive == 0.0, 0.0, drive / (values[s] - values[r, None]))
     with np.errstate(all="ignore"):
         V /= np.linalg.norm(V, axis=0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 
 import numpy as np
 
@@ -143,7 +143,11 @@ def jumps_within(result: Recording, a: float, b: float) -> list[tuple[float, Jum
 
 def _steps(result: Recording, a: float, b: float) -> list[MicroStep]:
     """Micro-steps in (a, b] that may have moved something; those of the first instant count with what follows it."""
-    single = (block for _, block in result.steps.blocks() if not isinstance(block, StepColumns))
+    single = (
+        islice(block, count)
+        for block, _, count in result.steps.blocks()
+        if not isinstance(block, StepColumns)
+    )
     return [s for s in chain.from_iterable(single) if a < s.t <= b or s.t == a == result.t_start]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import islice
 from typing import Any, overload
 
 import numpy as np
@@ -94,13 +94,12 @@ class Events(Sequence[Event]):
         """
         steps, known = self._record.steps, self._record.decided
         starts, sure = [], []
-        for begin, block in steps.blocks():
-            if begin + len(block) <= known.steps:
-                continue
+        for block, begin, count in steps.blocks(known.steps):
             if isinstance(block, StepColumns):
                 first, happened = block.instants()
             else:
-                first = np.array([k for k, s in enumerate(block) if s.number == 0], int)
+                undecided = range(max(0, known.steps - begin), count)
+                first = np.array([k for k in undecided if block[k].number == 0], int)
                 happened = np.zeros(len(first), bool)
             new = begin + first >= known.steps
             starts += (begin + first)[new].tolist()
@@ -145,24 +144,26 @@ class Events(Sequence[Event]):
     @property
     def times(self) -> np.ndarray:
         """Times of the events in seconds."""
-        blocks = [block for _, block in self._record.steps.blocks()]
-        every = [b.t if isinstance(b, StepColumns) else np.array([s.t for s in b], float) for b in blocks]
+        every = [
+            block.t
+            if isinstance(block, StepColumns)
+            else np.array([s.t for s in islice(block, count)], float)
+            for block, _, count in self._record.steps.blocks()
+        ]
         return np.concatenate([np.zeros(0), *every])[[a for a, _ in self._instants]]
 
     @property
     def kinds(self) -> Iterator[str]:
         """Kinds of the events."""
-        blocks = [block for _, block in self._record.steps.blocks()]
-        every = list(
-            chain.from_iterable(b.kind if isinstance(b, StepColumns) else (s.kind for s in b) for b in blocks)
-        )
+        every = list[str]()
+        for block, _, count in self._record.steps.blocks():
+            every += block.kind if isinstance(block, StepColumns) else [s.kind for s in islice(block, count)]
         return (every[a] for a, _ in self._instants)
 
     @property
     def after_start(self) -> list[float]:
         """Times of the events that are not the start."""
-        found = (self._record.steps[a] for a, _ in self._instants)
-        return [step.t for step in found if step.kind != "start"]
+        return [t for t, kind in zip(self.times.tolist(), self.kinds, strict=True) if kind != "start"]
 
     @property
     def moved_at_start(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -127,6 +127,8 @@ class MicroStep:
     """Relations after the micro-step."""
 
 
+WHOLE = 16
+"""Items from which on a block is kept as one: reading it costs as much as that many items."""
 KINDS = "state", "time"
 """Kinds of micro-steps that something crossing zero causes, and of others."""
 
@@ -187,7 +189,7 @@ class StepColumns(Sequence[MicroStep]):
 
 
 class Growing(Sequence[T]):
-    """Items of several sequences, one after the other. Growing make their items when they are asked for.
+    """Items of several sequences, one after the other. Blocks of many make their items when they are asked for.
 
     Attributes
     ----------
@@ -203,7 +205,7 @@ class Growing(Sequence[T]):
         self.parts: list[Sequence[T]] = []
         self.begins: list[int] = []
         for part in parts:
-            self.extend(part)
+            self._add(part)
 
     def append(self, item: T) -> None:
         """Add one item."""
@@ -211,10 +213,17 @@ class Growing(Sequence[T]):
         if isinstance(last, list):
             last.append(item)
         else:
-            self.extend([item])
+            self._add([item])
 
     def extend(self, block: Sequence[T]) -> None:
-        """Add a sequence, which is taken as it is."""
+        """Add a sequence, which is taken as it is where it has some items."""
+        if len(block) < WHOLE:
+            for item in block:
+                self.append(item)
+        else:
+            self._add(block)
+
+    def _add(self, block: Sequence[T]) -> None:
         self.begins.append(len(self))
         self.parts.append(block)
 
@@ -271,14 +280,17 @@ class Prefix(Sequence[T]):
     def __iter__(self) -> Iterator[T]:
         return chain(islice(self.items, self.taken), self.last)
 
-    def blocks(self) -> Iterator[tuple[int, Sequence[T]]]:
-        """Blocks of a sequence of blocks, with the numbers of their first items."""
+    def blocks(self, item: int = 0) -> Iterator[tuple[Sequence[T], int, int]]:
+        """Blocks from the one with some item on, with the numbers of their first items, and how many items of each count.
+
+        A list may have grown since.
+        """
         items: Any = self.items
-        for part, begin in zip(items.parts, items.begins, strict=True):
-            if begin < self.taken:
-                yield begin, part[: self.taken - begin] if isinstance(part, list) else part
+        for k in range(max(0, bisect_right(items.begins, item) - 1), bisect_left(items.begins, self.taken)):
+            part, begin = items.parts[k], items.begins[k]
+            yield part, begin, min(len(part), self.taken - begin)
         if self.last:
-            yield self.taken, self.last
+            yield self.last, self.taken, len(self.last)
 
 
 @dataclass(eq=False)

@@ -146,3 +146,21 @@ def test_a_defective_block_that_drives_another_one_is_one_group_with_it() -> Non
     exact = np.array(mp.expm(mp.matrix((A * h).tolist())).tolist(), float)
     assert np.abs(np.real(flow) - exact).max() < 1e-14
     assert not flow[1:, 0].any()
+
+
+@pytest.mark.parametrize("feedback", [0.0, 1e-13, 1e-9])
+@pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6, 1e-5, 1e-3])
+@pytest.mark.parametrize("T0", [1.0, 1e3, 1e7])
+def test_a_cascade_of_like_stages_does_not_depend_on_how_long_a_run_is(
+    T0: float, gap: float, feedback: float
+) -> None:
+    rates = 1.0 + gap * np.array([0.0, 1.3, -1.6, 0.0, 2.2])
+    A = np.diag(-rates) + np.diag(rates[1:], -1) + feedback * np.diag(rates[1:], 1)
+    for h in (0.3, 3.0):
+        with mp.workdps(60):
+            exact = np.array(mp.expm(mp.matrix(A.tolist()) * mp.mpf(h)).tolist(), float)
+        flow = np.zeros(A.shape)
+        for g in decouple(A, T0):
+            motion = np.array(mp.expm(mp.matrix((g.N * h).tolist())).tolist(), complex)
+            flow += g.weight * (g.P @ (motion * np.exp((g.centre + g.centre_low) * h)) @ g.U).real
+        assert np.abs(flow - exact).max() < 1e-12

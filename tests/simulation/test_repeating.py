@@ -21,6 +21,7 @@ from acausal.components.blocks import PWM
 from acausal.kernels import loading
 from acausal.kernels.entries import ENTRIES
 from acausal.kernels.loading import PackedMany
+from acausal.results.record import Growing, Prefix
 from acausal.simulation import repeating, self_check
 from acausal.simulation.repeating import Repeating
 from acausal.simulation.seen_events import SeenEvents
@@ -147,6 +148,45 @@ def test_many_short_advances_are_one_long_one(monkeypatch: pytest.MonkeyPatch, f
     assert [s.t for s in stepped._run.record.steps] == pytest.approx(events, rel=1e-13)
     assert followed[0] > 2 * 0.9 * len(events)
     assert stepped._run.state.z == pytest.approx(whole._run.state.z, rel=1e-13)
+
+
+@compiled
+@pytest.mark.parametrize("steps", [217, 1999])
+def test_events_of_short_advances_are_read_as_they_come(
+    steps: int, monkeypatch: pytest.MonkeyPatch, followed: Any
+) -> None:
+    """An advance may end between two events, with a segment and no micro-step."""
+    monkeypatch.setattr(repeating, "LEARNT", math.inf)
+    program, read = Program(Chopped()), list[int]()
+    expected = [(e.kind, e.triggers) for e in program.simulate(6e-3).events]
+    monkeypatch.setattr(repeating, "LEARNT", 16)
+    run = program.start()
+    for k in range(steps):
+        run.advance(6e-3 * (k + 1) / steps)
+        if k % 20 == 0:
+            read.append(len(run.result.events))
+    assert followed[0] > 100
+    assert [(e.kind, e.triggers) for e in run.result.events] == expected
+    assert read == sorted(read)
+
+
+def test_a_block_knows_its_items_and_grows_by_whole_or_by_single_ones() -> None:
+    grown = Growing[int]()
+    for k in range(3):
+        grown.append(k)
+    taken = Prefix(grown, len(grown))
+    grown.extend(range(3, 40))
+    grown.extend([40, 41])
+    assert list(taken) == [0, 1, 2]
+    assert list(grown) == list(range(42))
+    assert [grown[k] for k in (0, 2, 3, 39, 40, -1)] == [0, 2, 3, 39, 40, 41]
+    assert [list(grown.first(k)) for k in (0, 2, 3, 20, 41, 42)] == [
+        list(range(k)) for k in (0, 2, 3, 20, 41, 42)
+    ]
+    whole = Prefix(grown, 41, (99,))
+    assert [(begin, count) for _, begin, count in whole.blocks()] == [(0, 3), (3, 37), (40, 1), (41, 1)]
+    assert [begin for _, begin, _ in whole.blocks(3)] == [3, 40, 41]
+    assert list(whole) == [*range(41), 99]
 
 
 @pytest.mark.parametrize(

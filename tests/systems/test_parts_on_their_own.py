@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.special import gammainc
 
 from acausal import Circuit, Component, Discrete, Eq, Input, Statement, assign, pre, simulate, when
+from acausal.components.blocks import FirstOrder
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
@@ -122,3 +125,19 @@ def test_microvolts_beside_kilovolts_are_what_they_are_alone(seed: int) -> None:
     times = np.array([1e-5, 5e-5, 2e-4])
     for name in names:
         assert a[name].at(times) == pytest.approx(b[name].at(times), rel=1e-10, abs=1e-14 * small)
+
+
+@pytest.mark.parametrize("span", [10.0, 1e5, 1e7])
+@pytest.mark.parametrize("gap", [0.0, 1e-6, 1e-2])
+def test_like_stages_one_after_the_other(gap: float, span: float) -> None:
+    """Close to equal stages answer as equal ones do: by the incomplete gamma function."""
+    circuit = Circuit()
+    stages = [circuit.add(f"stage{k}", FirstOrder(T=1.0 + gap * ((k * 7) % 3 - 1))) for k in range(4)]
+    circuit.state(Eq(stages[0].u, 1.0))
+    for before, after in pairwise(stages):
+        circuit.connect(before.y, after.u)
+    result = simulate(circuit, span)
+    times = np.array([0.3, 1.0, 3.0, 9.0])
+    for k in range(4):
+        error = result[f"stage{k}.y"].at(times) - gammainc(k + 1, times)
+        assert np.abs(error).max() < 1e-13 + 4.0 * gap
