@@ -178,10 +178,17 @@ class _Peeling:
         return _columns_of(self._inc.W, np.array([x for x in read if x != o.variable], np.int64))
 
     def outputs(self) -> list[OutputEquation]:
-        """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core."""
-        output_equations, determined = [], np.zeros(self._inc.ny, bool)
+        """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core.
+
+        Integrals do where nothing can leave them open: a parameter in a factor may be zero, as a moment of inertia, and what
+        occurs as a derivative alone then is not determined.
+        """
+        inc, output_equations, determined = self._inc, [], np.zeros(self._inc.ny, bool)
+        values = self.alive[inc.row] & (inc.column < inc.ny)
+        read = self._visible | (np.bincount(inc.column[values], minlength=inc.ny)[: inc.ny] > 0)
         for r, o in reversed(self._found):
-            if o.row.form is None or determined[self._reads(o)].any():
+            may_be_open = o.integral and (literal(o.factor) is None or not read[self._reads(o)].all())
+            if o.row.form is None or may_be_open or determined[self._reads(o)].any():
                 output_equations.append(o)
                 determined[o.unknown] = True
             else:

@@ -127,8 +127,6 @@ class MicroStep:
     """Relations after the micro-step."""
 
 
-WHOLE = 16
-"""Items from which on a block is kept as one: reading it costs as much as that many items."""
 KINDS = "state", "time"
 """Kinds of micro-steps that something crossing zero causes, and of others."""
 
@@ -189,7 +187,7 @@ class StepColumns(Sequence[MicroStep]):
 
 
 class Growing(Sequence[T]):
-    """Items of several sequences, one after the other. Blocks of many make their items when they are asked for.
+    """Items of several sequences, one after the other. Blocks may make their items when they are asked for.
 
     Attributes
     ----------
@@ -205,7 +203,7 @@ class Growing(Sequence[T]):
         self.parts: list[Sequence[T]] = []
         self.begins: list[int] = []
         for part in parts:
-            self._add(part)
+            self.extend(part)
 
     def append(self, item: T) -> None:
         """Add one item."""
@@ -213,19 +211,13 @@ class Growing(Sequence[T]):
         if isinstance(last, list):
             last.append(item)
         else:
-            self._add([item])
+            self.extend([item])
 
     def extend(self, block: Sequence[T]) -> None:
-        """Add a sequence, which is taken as it is where it has some items."""
-        if len(block) < WHOLE:
-            for item in block:
-                self.append(item)
-        else:
-            self._add(block)
-
-    def _add(self, block: Sequence[T]) -> None:
-        self.begins.append(len(self))
-        self.parts.append(block)
+        """Add a sequence, which is taken as it is; one without items is none."""
+        if len(block):
+            self.begins.append(len(self))
+            self.parts.append(block)
 
     def first(self, count: int) -> Growing[T]:
         """The first items, which grow apart from these."""

@@ -176,7 +176,9 @@ def test_a_block_knows_its_items_and_grows_by_whole_or_by_single_ones() -> None:
         grown.append(k)
     taken = Prefix(grown, len(grown))
     grown.extend(range(3, 40))
-    grown.extend([40, 41])
+    grown.extend(range(0))
+    grown.append(40)
+    grown.append(41)
     assert list(taken) == [0, 1, 2]
     assert list(grown) == list(range(42))
     assert [grown[k] for k in (0, 2, 3, 39, 40, -1)] == [0, 2, 3, 39, 40, 41]

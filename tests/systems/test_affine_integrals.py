@@ -90,7 +90,9 @@ class Servo(Component):
     old: Discrete = Discrete(float, unit="m")
 
     def build(self) -> None:
-        self.mass = tr.Mass(m=2.0, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.mass = tr.MassWithFriction(
+            m=2.0, f_coulomb=0.0, f_breakaway=0.0, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True)
+        )
         self.force = tr.Force()
 
     def equations(self) -> Iterator[Statement]:
