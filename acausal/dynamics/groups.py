@@ -91,6 +91,7 @@ def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> Split:
 
 
 def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, physical: bool) -> Split:
+    """The same for a matrix whose driven states come first, with the blocks of those that drive each other."""
     T, Q = _triangular(A, blocks, physical)
     # Rounded zeros have no gaps between them: what is left of them once they are apart from what is fast tells.
     rounding = frame.rounding(T, Q)
@@ -106,13 +107,14 @@ def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, physical: 
         if not frame.accepts(P):
             continue
         P, U, T_cut, shift = _correct(A, P, T_cut, _members(slow))
-        label = np.zeros(len(A), int)
+        label, count = np.empty(len(A), int), 0
         for s in _members(slow):
             within = (T_cut + shift)[s[:, None], s]
             p, t, own = _split(within, frame.inside(P[:, s], U[s]))
-            label[s] = own + label.max() + 1
+            label[s] = count + own
+            count += own.max() + 1
             P[:, s], T_cut[s[:, None], s] = P[:, s] @ p, t
-        return P, T_cut, label - 1
+        return P, T_cut, label
     return _cluster(T, Q, frame, rounding)
 
 

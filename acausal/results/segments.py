@@ -402,7 +402,7 @@ class Segments:
 
 
 def _blocks_of(segments: Sequence[Segment]) -> list[ClosedSegments | SegmentItems]:
-    """What a record consists of, as columns."""
+    """What a record, or a list, consists of, as columns."""
     parts: list[Any] = [segments]
     if isinstance(segments, Prefix):
         items: Any = segments.items
