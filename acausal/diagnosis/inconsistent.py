@@ -19,6 +19,9 @@ SEVERAL = (
 )
 HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help, please report the model: it is a fault of the library"
 INTEGRATED = f'{WAY_OUT}, or run with method="implicit", whose tolerance allows for it'
+MODES = (
+    'the result ends before it; run with method="implicit", which needs no modes, and please report the model'
+)
 HIDDEN = ("hidden", "crossing", "drift")
 """What is no fault, but beyond the digits of doubles: no tolerance helps."""
 
@@ -42,6 +45,8 @@ def inconsistent(now: Standing, failure: Inconsistent) -> ConsistencyError:
 
 def _hint(now: Standing, found: Violation, relative: float) -> str:
     """What can be done: steps, which promise less than a closed form, may miss what rounding of rates moves."""
+    if found.what == "flow":
+        return MODES
     if found.what != "drift":
         return WAY_OUT if found.what in HIDDEN else HINT
     way_out = INTEGRATED if not now.numerical and relative <= Options.rtol else WAY_OUT
@@ -93,6 +98,8 @@ def _subject(now: Standing, failure: Inconsistent) -> tuple[str, tuple[Location,
         return f"rounding hides the time of a crossing, and with it `{_state(now, found.which)}`", ()
     if found.what == "drift":
         return f"rates that cancel exceed the motion of `{_state(now, found.which)}` too far for doubles", ()
+    if found.what == "flow":
+        return f"modes that cancel exceed the motion of `{_state(now, found.which)}` too far for doubles", ()
     if found.what == "motion":
         return f"`{_state(now, found.which)}` moves otherwise than its derivative says", ()
     text = {"equation": "does not hold", "conservation": "is not conserved over the instant"}[found.what]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from ..reduction.double_double import Complex, product
 from .closed_form import AffineFlow, Basis
 from .decoupling import decouple
 from .exosystem import Member, SourceBlock, blocks
+from .exponential import departure
 from .power_series import PowerSeries, as_series, powers
 from .products import Parts
 from .spectrum import EigenvalueGroup
@@ -296,7 +297,8 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
         if len(group.N) > 1:
             work.add_cluster(group)
     work.add_sources()
-    return AffineFlow(_pack(work), nx)
+    parts = _pack(work)
+    return AffineFlow(replace(parts, departure=departure(AffineFlow(parts, nx), Ay, T0)), nx)
 
 
 def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:

@@ -21,7 +21,7 @@ from ..values import frozen
 from .flow_room import FlowRoom
 from .kronrod import NODES, RULES, WEIGHTS
 from .power_series import PowerSeries
-from .products import Parts, independent
+from .products import Departure, Parts, independent
 
 TURN = 2.0 * math.pi / 16.0
 """Angle that resolves a turning function."""
@@ -274,18 +274,19 @@ class AffineFlow:
         The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``, and of the `series`.
     function : (nt,) array
     series : list of PowerSeries
-    shortest : float
-        Length of a segment below which another flow, of a shorter time unit, loses fewer digits.
+    shortest, departure
+        As in `Parts`. A segment shorter than ``shortest`` loses fewer digits with a flow of a shorter time unit.
     """
 
     # Files of before have flows without these.
     series: list[PowerSeries] = []  # noqa: RUF012
     shortest = 0.0
+    departure: Departure | None = None
 
     def __init__(self, parts: Parts, nx: int) -> None:
         self.ny, self.nx = parts.left.shape[0], nx
         self.basis = parts.basis
-        self.reach, self.shortest = parts.reach, parts.shortest
+        self.reach, self.shortest, self.departure = parts.reach, parts.shortest, parts.departure
         self.left, self.right = parts.left, parts.right
         self._starts, self.series = parts.starts, parts.series
         self._sizes = abs(self.left), abs(self.right)

@@ -11,6 +11,16 @@ from .power_series import PowerSeries
 
 
 @frozen
+class Departure:
+    """The state of a flow that is farthest from the exponential, by how much, its size, and by how much it may be off."""
+
+    state: int
+    off: float
+    size: float
+    allowed: float
+
+
+@frozen
 class Parts:
     """Flow as rank-one terms sorted by basis function.
 
@@ -28,6 +38,8 @@ class Parts:
         Terms beside the products.
     shortest : float
         Time from which on parts of sources and modes that were split apart do not all but cancel.
+    departure : Departure or None
+        Where the flow is not the exponential of its generator, see `exponential`.
     """
 
     basis: Any
@@ -38,6 +50,7 @@ class Parts:
     limited: list[tuple[float, np.ndarray, bool]]
     series: list[PowerSeries]
     shortest: float
+    departure: Departure | None = None
 
 
 def independent(

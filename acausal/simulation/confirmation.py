@@ -47,6 +47,7 @@ from .self_check import (
     Held,
     Point,
     Violation,
+    cancelled,
     doubt_along,
     drifting,
     held,
@@ -172,6 +173,7 @@ def confirm_flow(
     ``known`` is how exactly its begin was known, how late the crossing there may have been and what that moves.
     """
     state, data = run.state, run.data
+    require(run, cancelled(trajectory.flow), state.t)
     moved = None if known.error is None else known.error / SUMMED
     require(run, unlocated(run.core.model, data, trajectory, known, length, moved), state.t)
     rows_held = in_force(run.core, tables, *run.situation())

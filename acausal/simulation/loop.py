@@ -746,9 +746,10 @@ class ClosedForm:
 
     def confirm(self, h: float) -> None:
         """Judge the end, and the way there at the first visits of the mode."""
-        inside = self._run.visit()
-        if inside or self._trajectory.shift is not None or not self._run.holds():
-            confirm_flow(self._run, self._tables, self._trajectory, h, self._begin, inside)
+        inside, trajectory = self._run.visit(), self._trajectory
+        doubtful = trajectory.shift is not None or trajectory.flow.departure is not None
+        if inside or doubtful or not self._run.holds():
+            confirm_flow(self._run, self._tables, trajectory, h, self._begin, inside)
 
 
 def _rate(data: ModeData, y: np.ndarray) -> np.ndarray:

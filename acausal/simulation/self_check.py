@@ -54,8 +54,8 @@ class Violation:
 
     what: str
     """"guard" (or relation), "branch" (number of an element), "rest" (as of a guard), "conservation", "equation", "record"
-    (number of an unknown whose jump is not recorded), "motion", "drift" or "crossing" (number of a state), "hidden" (as of a
-    guard), "discrete" or "time" (number of a relation of time), "start" (number of a variable)."""
+    (number of an unknown whose jump is not recorded), "motion", "flow", "drift" or "crossing" (number of a state), "hidden" (as
+    of a guard), "discrete" or "time" (number of a relation of time), "start" (number of a variable)."""
     which: int
     value: float
     terms: float
@@ -361,6 +361,12 @@ def unmoved(
         return None
     which = np.tile(np.arange(len(size)), len(middles))
     return worst("motion", which, value.ravel(), terms.ravel(), allowed.ravel())
+
+
+def cancelled(flow: AffineFlow) -> Violation | None:
+    """The state whose closed form is not the solution of its equations, see `dynamics.exponential`."""
+    found = flow.departure
+    return None if found is None else Violation("flow", found.state, found.off, found.size, found.allowed)
 
 
 def drifting(
