@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 
 from ...dynamics.directions import generic_direction
@@ -12,22 +14,27 @@ BESIDE = (0.3, 3.0, 30.0, 300.0, 3000.0)
 """Distances, in units of the scale, to guesses beside one at which slopes vanish."""
 
 
-def settled(motion: Motion) -> Place:
-    """The consistent point next to the guess a motion was made with."""
+def settled(motion: Motion, before: np.ndarray | None = None) -> Place:
+    """The consistent point next to the guess a motion was made with; ``before`` are open unknowns with which another one began."""
     system, guess, dependent = motion.system, motion.last, motion.selection.dependent
     X, H = guess.X, guess.H
     if len(dependent):
         X = motion.on_constraints(X, H, guess.xi, dependent)
-    H = settled_unknowns(motion, X, H)
+    H = settled_unknowns(motion, X, H, before)
     y = np.concatenate((X, H))
     return Place(0.0, y, len(X), guess.xi, system.rate(y, guess.xi))
 
 
-def settled_unknowns(motion: Motion, X: np.ndarray, H: np.ndarray) -> np.ndarray:
-    """Open unknowns at coordinates ``X``; ``H`` is a guess that may lie far away."""
+def settled_unknowns(
+    motion: Motion, X: np.ndarray, H: np.ndarray, before: np.ndarray | None = None
+) -> np.ndarray:
+    """Open unknowns at coordinates ``X``; ``H`` is a guess that may lie far away, ``before`` one that may lie nearer."""
     try:
         return motion.open_unknowns(X, H, motion.last.xi)
     except NewtonFailure as failure:
+        if before is not None:
+            with suppress(NewtonFailure):
+                return motion.open_unknowns(X, before, motion.last.xi)
         return _by_sources(motion, X, failure)
 
 

@@ -50,6 +50,8 @@ class Linearisation:
         self.base = self.core = base
         self._tangents, self._work, self.z = tangents, work, z
         self.last: Motion | None = None
+        self._begun: dict[Mode, np.ndarray] = {}
+        """Open unknowns with which the last motion of each mode began: a guess where that of an event leads nowhere."""
 
     @property
     def tangents(self) -> Tangents:
@@ -61,7 +63,7 @@ class Linearisation:
         """Go on with other numbers, whose rows linearise where that is asked for next."""
         if tangents is not None and self._tangents is not None:
             tangents.leave(self._tangents.redundant)
-        self.base, self._tangents = base, tangents
+        self.base, self._tangents, self._begun = base, tangents, {}
         if tangents is None:
             self.core = base
 
@@ -112,7 +114,9 @@ class Linearisation:
         """
         motion = self.made(z, slopes, xi, system, values, guess)
         motion.select(motion.last)
-        motion.accept(settled(motion))
+        mode = system.mode.mode
+        motion.accept(settled(motion, self._begun.get(mode)))
+        self._begun[mode] = motion.last.H
         return motion
 
     def made(
