@@ -186,17 +186,22 @@ class AffineModel:
         """Largest magnitude of any variable of the same unit, (n,)."""
         if self.units is None:
             return scale
-        _, group = np.unique(self.units, return_inverse=True)
+        group = self._units_alike
         largest = np.zeros(group.max(initial=-1) + 1)
         np.maximum.at(largest, group, scale)
         return largest[group]
+
+    @cached_property
+    def _units_alike(self) -> np.ndarray:
+        """Numbers (n,), the same for variables of the same unit."""
+        assert self.units is not None
+        return np.unique(self.units, return_inverse=True)[1]
 
     def sum_of_unit(self, size: np.ndarray) -> np.ndarray:
         """Sum of the magnitudes of all variables of the same unit, (n,)."""
         if self.units is None:
             return np.full(len(size), size.sum())
-        _, group = np.unique(self.units, return_inverse=True)
-        return np.bincount(group, size)[group]
+        return np.bincount(self._units_alike, size)[self._units_alike]
 
     @cached_property
     def network_scale(self) -> np.ndarray:

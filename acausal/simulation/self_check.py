@@ -178,8 +178,10 @@ def rounded_step(data: ModeData, y: np.ndarray, h: float) -> np.ndarray:
     """By how much the state vector (ny,) may be off because the terms of its rates cancel, and what follows it with it.
 
     Carried on by a step of the implicit Euler method, in the direction of time in which it damps. The control of steps estimates
-    the same by itself; a check shares nothing with it.
+    the same by itself; a check shares nothing with it. Closed forms have no steps, ``h = 0``.
     """
+    if h == 0.0:
+        return np.zeros(len(y))
     rounded = ROUNDED * h * (data.sizes[1] @ np.abs(y))
     # What has no rate stays, and enters the others as often as a step reads it.
     moves = abs(data.Ay).sum(axis=1) > 0.0
