@@ -19,6 +19,7 @@ from .situations import (
     LEADS,
     MODE,
     NO_TRIGGER,
+    RIVALLED,
     SEARCHED,
     SEARCHES,
     SEGMENTS,
@@ -183,7 +184,7 @@ def find_way(
     ticks: int,
     searched: int,
 ) -> int:
-    """The situation to which a cause leads with what the discrete part has found, -1 for none that is known."""
+    """The way on which a cause leads with what the discrete part has found, -1 for none that is known."""
     u, p = d.places, d.update
     at = u.out
     for i in range(here.sizes[WAYS]):
@@ -194,7 +195,7 @@ def find_way(
             for j in range(u.relations.shape[0]):
                 related = related and p.outputs[at[RELATED] + u.relations[j]] == there.relations[j]
             if related and decided(u, p, there, room):
-                return int(w[LEADS])
+                return i
     return -1
 
 
@@ -213,19 +214,51 @@ def log_step(
 
 
 @kernel
+def gives_way(s: SituationRecords, to: Situation, m: FlowOfMode, now: EventState, room: EventRoom) -> bool:
+    """Whether the present mode cannot go on because of the element alone that moves in the next one; what was known is kept."""
+    if enter(s.entry, m, m, now, room, m.states.shape[0]) != CLEAN:
+        return False
+    found = not test_entry(s.guards, s.entry, m, now, room, CLEAN)
+    for j in range(now.z.shape[0]):
+        now.z[j] = room.point[j]
+    here = s.here
+    for i in range(here.sizes[GUARDS]):
+        if s.entry.judged[i] > 0 and now.signs[i] < 0:
+            k = here.owners[i]
+            found = found and here.branches[k] != to.branches[k]
+    return found
+
+
+@kernel
+def all_move(here: Situation, now: EventState) -> bool:
+    """Whether all that slides has or gets a speed."""
+    for j in range(here.sliding.shape[0]):
+        moving = False
+        for i in range(here.sizes[GUARDS]):
+            moving = moving or (here.owners[i] == here.sliding[j] and now.signs[i] > 0)
+        if not moving:
+            return False
+    return True
+
+
+@kernel
 def follow_way(
+    s: SituationRecords,
     left: FlowOfMode,
     target: FlowOfMode,
     to: SituationRecords,
     d: DiscreteRecords,
     now: EventState,
     room: EventRoom,
+    rivalled: bool,
 ) -> bool:
-    """Enter the mode of a situation with the sources as they are now; whether it is consistent."""
+    """Enter the mode of a situation with the sources as they are now; whether a search would."""
     late, states = LOCATED * spacing(abs(now.numbers[TIME])), left.states.shape[0]
     for j in range(left.rates.shape[0]):
         room.rate[j] = late * product(left.rates[j], now.y)
     follow_sources(d, now, states)
+    if rivalled and not gives_way(s, to.here, left, now, room):
+        return False
     entered = enter(to.entry, left, target, now, room, states)
     if entered == REFUSED:
         return False
@@ -233,6 +266,8 @@ def follow_way(
         for i in range(now.error.shape[0]):
             now.error[i] = 0.0
     if not test_entry(to.guards, to.entry, target, now, room, entered):
+        return False
+    if rivalled and not all_move(to.here, now):
         return False
     if entered != CLEAN:
         now.flags[KNOWN] = 1
@@ -270,14 +305,18 @@ def micro_step(
         take(u, update, now, tolerance)
         return SETTLED
     searched = first or moves(u, update, now, here, room)
-    to = find_way(d, situations, here, room, cause, ticks, searched)
-    if to < 0:
+    way = find_way(d, situations, here, room, cause, ticks, searched)
+    if way < 0:
         return UNSEEN
     take(u, update, now, tolerance)
+    to = int(here.ways[way, LEADS])
     if searched:
         log.counts[SEARCHES] += 1
-        target = chosen(flows, chosen(situations, to).here.sizes[USUAL]).mode
-        if not follow_way(m, target, chosen(situations, to), d, now, room):
+        target, rivalled = (
+            chosen(flows, chosen(situations, to).here.sizes[USUAL]).mode,
+            here.ways[way, RIVALLED] > 0,
+        )
+        if not follow_way(s, m, target, chosen(situations, to), d, now, room, rivalled):
             return UNSEEN
         if first and cause != NO_TRIGGER and known_to_cross(here, chosen(situations, to).here, now):
             return UNSEEN

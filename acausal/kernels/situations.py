@@ -21,7 +21,7 @@ MODE, WAYS, GUARDS, USUAL = range(4)
 # Columns of micro-steps.
 NUMBER, OF_CAUSE, OF_TICKS, OLD, FOLLOWING, SEGMENTS_BEFORE = range(6)
 # Columns of ways.
-CAUSE, TICKS, LEADS, SEARCHED = range(4)
+CAUSE, TICKS, LEADS, SEARCHED, RIVALLED = range(5)
 NO_TRIGGER, UNKNOWN, ENDED = -1, -2, -3
 """In the place of a form that crosses: a scheduled time, what needs another look, and the end of the run."""
 
@@ -71,7 +71,7 @@ class HeldRows(NamedTuple):
 class Situation(NamedTuple):
     """A mode with what controls and relations say, and where it has led."""
 
-    layout = "i1 i1 f1 f2 i1 i1 i1 f1 f1 i1 f1 i2"
+    layout = "i1 i1 f1 f2 i1 i1 i1 i1 f1 f1 i1 f1 i2"
     sizes: np.ndarray
     """Number of the mode, ways in use, guards, and number of the flow for segments of the usual lengths."""
     short: np.ndarray
@@ -83,6 +83,8 @@ class Situation(NamedTuple):
     """Those of the elements."""
     owners: np.ndarray
     """Elements of the guards."""
+    sliding: np.ndarray
+    """Frictions that slide."""
     forced: np.ndarray
     flags: np.ndarray
     relations: np.ndarray
@@ -91,7 +93,7 @@ class Situation(NamedTuple):
     """Discretes that show its branches."""
     shows: np.ndarray
     ways: np.ndarray
-    """Rows (cause, ticks, situation it leads to, whether a mode is sought)."""
+    """Rows (cause, ticks, situation it leads to, whether a mode is sought, and whether the one before may go on)."""
 
 
 class DiscretePlaces(NamedTuple):

@@ -156,10 +156,14 @@ class Repeating(Run):
             situations.agree(before.mode, cause, ticks, now.forced, foreseen)
         if jumped or (searched and foreseen != now.mode):
             return  # A search may find another one.
+        rivals = self.hints.rivals(before.mode, now.forced, triggers) if searched else ()
+        stays = before.forced == now.forced and before.disabled == now.disabled
+        if rivals and not (rivals == (before.mode,) and stays):
+            return
         if there is not None:
             situations.add_flows(there)
             if here is not None:
-                situations.connect(there, cause, ticks, here, searched)
+                situations.connect(there, cause, ticks, here, searched, bool(rivals))
 
     def _enter(self, seen: SeenEvents) -> int | None:
         """Number of the present situation, None where the kernel cannot be in it."""
@@ -178,7 +182,7 @@ class Repeating(Run):
         said = SaidInSituation(
             core.readout.reading(self.data, discrete.x_ids, discrete.slope_ids).A,
             core.variables(self.data, discrete.compared).levels_for_kernels,
-            discrete.enabled.copy(), *discrete.shown(key.mode),
+            np.array(core.search.sliding(key.mode), np.int64), discrete.enabled.copy(), *discrete.shown(key.mode),
         )  # fmt: skip
         return seen.situations.add(key, tables, in_force(core, tables, *self.situation()), said)
 

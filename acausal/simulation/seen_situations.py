@@ -17,8 +17,8 @@ from .instants.transition import ModeTables
 from .self_check import Held
 from .watch import can_trigger, orientations
 
-Way = tuple[int, int, int, int]
-"""Cause, ticks, the situation it leads to, and whether a mode is sought."""
+Way = tuple[int, int, int, int, int]
+"""Cause, ticks, the situation it leads to, whether a mode is sought, and whether the one before may go on."""
 
 
 class SituationKey(NamedTuple):
@@ -31,10 +31,11 @@ class SituationKey(NamedTuple):
 
 
 class SaidInSituation(NamedTuple):
-    """What the discrete part reads and says in a situation, and the discretes that show its branches."""
+    """What the discrete part reads and says in a situation, which frictions slide, and the discretes that show its branches."""
 
     reads: np.ndarray
     levels: VariableLevels
+    sliding: np.ndarray
     flags: np.ndarray
     shown: np.ndarray
     shows: np.ndarray
@@ -183,11 +184,12 @@ class SeenSituations:
         key, said, ways = self.keys[number], self._said[number], list(self._ways[number])
         tables, short = self.tables[number], self._short[number]
         sizes = np.array([self.modes[key.mode], len(ways), tables.count, self._usual[number]])
-        table = np.array(ways, np.int64).reshape(-1, 4)
+        table = np.array(ways, np.int64).reshape(-1, 5)
         owners = tables.data.guard_element.astype(np.int64)
         return Situation(
             sizes, np.array(list(short.values()), np.int64), np.array(list(short)), said.reads, np.array(key.mode, np.int64),
-            owners, np.array(key.forced, np.int64), said.flags, np.array(key.relations, float), said.shown, said.shows, table,
+            owners, said.sliding, np.array(key.forced, np.int64), said.flags, np.array(key.relations, float), said.shown,
+            said.shows, table,
         )  # fmt: skip
 
     def agree(
@@ -213,9 +215,11 @@ class SeenSituations:
                 self._ways[number] = kept
                 self._renew(number)
 
-    def connect(self, number: int, cause: int, ticks: int, to: int, searched: bool) -> None:
-        """A cause leads from a situation to another one."""
-        ways, way = self._ways[number], (cause, ticks, to, int(searched))
+    def connect(
+        self, number: int, cause: int, ticks: int, to: int, searched: bool, rivalled: bool = False
+    ) -> None:
+        """A cause leads from a situation to another one, ``rivalled`` where its mode may also go on."""
+        ways, way = self._ways[number], (cause, ticks, to, int(searched), int(rivalled))
         if way not in ways:
             ways[way] = None
             self._renew(number)

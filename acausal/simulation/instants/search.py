@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 
 from ...reduction.affine import SLIDING, STICK, AffineModel, Kind, Mode, ModeData
 from ...reduction.index_reduction import reduce_mode
@@ -55,11 +55,16 @@ class Search:
         self._model, self.test = model, test
         self.monotone = [element.monotone for element in model.elements]
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
-        self._parts: tuple[tuple[IndependentPart, CandidateTest], ...] | None = None
         self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES)
         """By the order of their rate."""
         self._named: set[tuple[Mode, Mode]] = set()
         """Transitions of which other modes were told."""
+
+    @cached_property
+    def _parts(self) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
+        """The independent parts, each with its own test."""
+        parts = independent_parts(self._model)
+        return tuple((part, CandidateTest(part.model, _cached(part.model))) for part in parts)
 
     def begin(self, present: Mode, forced: Sequence[int]) -> Mode:
         """The present mode with the forced branches; elements no longer forced to be disabled begin blocked."""
@@ -68,6 +73,35 @@ class Search:
             disabled, first = _LEAVE_DISABLED.get(element.kind, (-1, 0))
             start.append(prescribed if prescribed >= 0 else first if branch == disabled else branch)
         return tuple(start)
+
+    def rivals(self, begin: Mode, mode: Mode) -> tuple[Mode, ...] | None:
+        """The modes that a search from one mode takes before another one to which it has led; None where it may take any.
+
+        Where monotone elements move there are none. One friction that takes more to break away than to slide stays as it is
+        where it can, and rests where it cannot.
+        """
+        changed = [k for k, (a, b) in enumerate(zip(begin, mode, strict=True)) if a != b]
+        uneven = [k for k in changed if not self.monotone[k]]
+        if not uneven:
+            return ()
+        (k, *others), known = changed, (STICK, *SLIDING)
+        if others or not self._uneven(k) or begin[k] not in known or mode[k] not in known:
+            return None
+        resting = (*mode[:k], STICK, *mode[k + 1 :])
+        return tuple(m for m in dict.fromkeys((begin, resting)) if m != mode)
+
+    def moves(self, chosen: Verdict) -> bool:
+        """Whether all frictions that slide have or get a speed: others may be held again."""
+        return all(self._moves(chosen, k) for k in self.sliding(chosen.mode))
+
+    def sliding(self, mode: Mode) -> list[int]:
+        """Frictions that slide in a mode."""
+        elements = self._model.elements
+        return [k for k, b in enumerate(mode) if b in SLIDING and elements[k].kind is Kind.FRICTION]
+
+    def _uneven(self, k: int) -> bool:
+        """Whether an element is a friction that takes more to break away than to slide."""
+        return self._model.elements[k].kind is Kind.FRICTION and not self.monotone[k]
 
     def search(self, instant: Instant, start: Mode, stats: SearchStats, limit: int | None = None) -> Choice:
         """What the tableau proposes, where monotone elements alone move to it, else what pivoting leads to.
@@ -88,8 +122,6 @@ class Search:
             start = trial.leapt(start, proposals, all(self.monotone))
             verdict = trial.examine(start)
         if not verdict.consistent:
-            if self._parts is None:
-                self._parts = _parts_of(self._model)
             mode = trial.by_parts(start, verdict, self._parts) if len(self._parts) > 1 else start
             verdict = trial.settled(mode)
         verdict = self._held_again(trial, self._left_alone(trial, begin, verdict), instant.forced)
@@ -156,14 +188,6 @@ class Search:
                 return chosen
         return held
 
-    def _sliding(self, chosen: Verdict) -> list[int]:
-        """Frictions that slide with less than they hold with."""
-        return [
-            k
-            for k, element in enumerate(self._model.elements)
-            if element.kind is Kind.FRICTION and not element.monotone and chosen.mode[k] in SLIDING
-        ]
-
     def _moves(self, chosen: Verdict, k: int) -> bool:
         """Whether a friction that slides has or gets a speed."""
         assert chosen.restart is not None and chosen.signs is not None
@@ -178,7 +202,11 @@ class Search:
         At their breakaway levels all of them move; at the lower ones of sliding, those that others drag may rest again.
         """
         mode = chosen.mode
-        released = [k for k in self._sliding(chosen) if begin[k] not in SLIDING and self._moves(chosen, k)]
+        released = [
+            k
+            for k in self.sliding(mode)
+            if self._uneven(k) and begin[k] not in SLIDING and self._moves(chosen, k)
+        ]
         if len(released) < 2:
             return
         found, position = [], self._tableau(chosen).at(instant)
@@ -206,11 +234,6 @@ class Search:
             found = BranchTableau(self._model, 2.0**order)
             self._tableaus.put(order, found, found.bytes)
         return found
-
-
-def _parts_of(model: AffineModel) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
-    """The independent parts, each with its own test."""
-    return tuple((part, CandidateTest(part.model, _cached(part.model))) for part in independent_parts(model))
 
 
 def _cached(model: AffineModel) -> Callable[[Mode], ModeData]:

@@ -534,7 +534,15 @@ class Chooser(Protocol):
 
     test: CandidateTest
     monotone: list[bool]
-    """Elements whose moves have one outcome: where only these move, a search would find the same again."""
+    """Elements whose moves have one outcome."""
+
+    def rivals(self, begin: Mode, mode: Mode) -> tuple[Mode, ...] | None:
+        """The modes that a search takes before one to which it has led; None where it may take any."""
+        ...
+
+    def moves(self, chosen: Verdict) -> bool:
+        """Whether all that could rest in a mode moves."""
+        ...
 
     def begin(self, present: Mode, forced: Sequence[int]) -> Mode:
         """The mode to begin with."""
@@ -548,11 +556,13 @@ class Chooser(Protocol):
 class Hints:
     """What a run has learnt of its modes: which one followed which trigger.
 
-    A hint is the first candidate, and like every other it is tested.
+    A hint is the first candidate, and like every other it is tested, behind those that a search takes before it.
     """
 
     def __init__(self) -> None:
-        self._hints: dict[tuple[Mode, tuple[Hashable, ...], tuple[int, ...]], Mode] = {}
+        self._hints: dict[
+            tuple[Mode, tuple[Hashable, ...], tuple[int, ...]], tuple[Mode, tuple[Mode, ...]]
+        ] = {}
         self._monotone: list[bool] = []
         self.stats = SearchStats()
 
@@ -577,30 +587,51 @@ class Hints:
         """
         name = present, triggers, instant.forced
         hint = self._hints.get(name)
-        if hint is not None:
-            verdict = chooser.test(hint, instant)
-            if verdict.restart is not None and not verdict.violations:
-                self.stats.hinted(1)
-                return Choice(verdict.restart, (), verdict.signs)
+        verdict = None if hint is None else _confirmed(chooser, instant, *hint)
+        if verdict is not None and verdict.restart is not None:
+            self.stats.hinted(1)
+            return Choice(verdict.restart, (), verdict.signs)
         self.stats.searches += 1
         start = chooser.begin(present, instant.forced)
         choice = chooser.search(instant, start, self.stats)
-        self._remember(name, start, choice.restart.data.mode, chooser.monotone)
+        self._remember(name, start, choice.restart.data.mode, chooser)
         return choice
 
     def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]) -> Mode | None:
         """The mode that is tested first because it was found before; None without any."""
-        return self._hints.get((present, triggers, forced))
+        hint = self._hints.get((present, triggers, forced))
+        return None if hint is None else hint[0]
 
-    def _remember(self, name: Any, start: Mode, mode: Mode, monotone: list[bool]) -> None:
-        if monotone != self._monotone:
-            self._hints, self._monotone = {}, monotone
-        if not only_these_move(monotone, start, mode):
+    def rivals(
+        self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]
+    ) -> tuple[Mode, ...]:
+        """The modes that are tested before it."""
+        return self._hints[present, triggers, forced][1]
+
+    def _remember(self, name: Any, start: Mode, mode: Mode, chooser: Chooser) -> None:
+        if chooser.monotone != self._monotone:
+            self._hints, self._monotone = {}, chooser.monotone
+        rivals = chooser.rivals(start, mode)
+        if rivals is None:
             self._hints.pop(name, None)
             return
-        self._hints[name] = mode
+        self._hints[name] = mode, rivals
         if len(self._hints) > MOST_HINTS:
             del self._hints[next(iter(self._hints))]
+
+
+def _confirmed(chooser: Chooser, instant: Instant, mode: Mode, rivals: tuple[Mode, ...]) -> Verdict | None:
+    """The verdict on a mode that a search would find again; None where it might find another one.
+
+    What takes more to break away than to slide must do so alone: forces on others are between those of the mode in which it
+    rests and of that in which it slides, as is its own force at the breakaway level, and no other one is violated in either.
+    """
+    for rival in rivals:
+        moved = {k for k, (a, b) in enumerate(zip(rival, mode, strict=True)) if a != b}
+        if {k for _, k, _ in chooser.test(rival, instant).violations} != moved:
+            return None
+    verdict = chooser.test(mode, instant)
+    return verdict if verdict.consistent and (not rivals or chooser.moves(verdict)) else None
 
 
 def only_these_move(these: Sequence[bool], start: Mode, mode: Mode) -> bool:
