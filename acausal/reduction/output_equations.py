@@ -181,18 +181,19 @@ class _Peeling:
         """Output equations in the order of evaluation; affine ones that read no other output equation go back into the core.
 
         Integrals do where nothing can leave them open: a parameter in a factor may be zero, as a moment of inertia, and what
-        occurs as a derivative alone then is not determined.
+        occurs as a derivative alone then is not determined, unless its factor is a number.
         """
         inc, output_equations, determined = self._inc, [], np.zeros(self._inc.ny, bool)
         values = self.alive[inc.row] & (inc.column < inc.ny)
-        read = self._visible | (np.bincount(inc.column[values], minlength=inc.ny)[: inc.ny] > 0)
+        closed = self._visible | (np.bincount(inc.column[values], minlength=inc.ny)[: inc.ny] > 0)
         for r, o in reversed(self._found):
-            may_be_open = o.integral and (literal(o.factor) is None or not read[self._reads(o)].all())
+            may_be_open = o.integral and (literal(o.factor) is None or not closed[self._reads(o)].all())
             if o.row.form is None or may_be_open or determined[self._reads(o)].any():
                 output_equations.append(o)
                 determined[o.unknown] = True
             else:
                 self.alive[r], self.gone[o.unknown] = True, False
+                closed[o.unknown] |= literal(o.factor) is not None
         return output_equations
 
 
