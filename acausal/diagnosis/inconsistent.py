@@ -19,9 +19,7 @@ SEVERAL = (
 )
 HINT = f"{WAY_OUT}, or run with a smaller `rtol`; if that does not help, please report the model: it is a fault of the library"
 INTEGRATED = f'{WAY_OUT}, or run with method="implicit", whose tolerance allows for it'
-MODES = (
-    'the result ends before it; run with method="implicit", which needs no modes, and please report the model'
-)
+MODES = f'{WAY_OUT}, or run with method="implicit", which needs no modes'
 HIDDEN = ("hidden", "crossing", "drift")
 """What is no fault, but beyond the digits of doubles: no tolerance helps."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from ..reduction.double_double import Complex, product
 from .closed_form import AffineFlow, Basis
 from .decoupling import decouple
 from .exosystem import Member, SourceBlock, blocks
-from .exponential import departure
+from .exponential import Exponential, matrices_of
 from .power_series import PowerSeries, as_series, powers
 from .products import Parts
-from .spectrum import EigenvalueGroup
+from .spectrum import EigenvalueGroup, Sizes, equal_sizes, spread, state_scales
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
@@ -182,7 +182,7 @@ class _Assembler:
         for member, drive, X in zip(self.members, self.driven, self.particular, strict=True):
             beta = U @ drive
             delta = (exponent - member.centre) + (low - member.centre_low)
-            joined = np.abs(delta) * self.T0 < join_distance(member.length)
+            joined = np.abs(delta) < self._join_within(exponent, member, 1)
             if joined.any():
                 beta[joined] = product(U[joined], drive)
                 for i in np.flatnonzero(joined & beta.any(1)):
@@ -207,7 +207,7 @@ class _Assembler:
                 (group.centre - member.centre) + (group.centre_low - member.centre_low)
             ) * np.eye(m)
             distance = np.abs(np.linalg.eigvals(delta)).min()
-            if distance * self.T0 < join_distance(member.length):
+            if distance < self._join_within(np.array(group.centre), member, m):
                 beta = product(group.U, drive)
                 if beta.any():
                     self._add_joined(member, left, delta, beta)
@@ -218,6 +218,16 @@ class _Assembler:
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
         self._add_series(group.centre, group.centre_low, left, group.N, [right])
+
+    def _join_within(self, exponent: np.ndarray, member: Member, m: int) -> np.ndarray:
+        """Distance of exponents within which ``m`` modes are joined with a source.
+
+        Split apart, both parts of what they respond with exceed it over the time unit; or, where both die away, over what both
+        remember, however long a run is.
+        """
+        forgets = np.minimum(np.maximum(-exponent.real, 0.0), max(-member.centre.real, 0.0))
+        order = member.length + m - 1
+        return np.maximum(join_distance(member.length) / self.T0, forgets * JOIN ** (1.0 / order))
 
     def _split(self, member: Member, distances: np.ndarray) -> None:
         """Note that modes are split off from a source at these distances of their exponents."""
@@ -239,9 +249,7 @@ class _Assembler:
         self, centre: complex, low: complex, left: np.ndarray, N: np.ndarray, start: list[np.ndarray]
     ) -> None:
         """Power series of ``z' = N z + d(h)``: start value ``start[0]``, derivatives of the drive ``start[1:]`` at 0."""
-        triangular = len(N) == 1 or not np.tril(N, -1).any()
-        spread = float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
-        reach, degree = _series(spread, self.T0, len(N) + len(start))
+        reach, degree = _series(spread(N), self.T0, len(N) + len(start))
         large = as_series(centre, left, N, start)
         if large is not None:
             count, limited = powers(*large[:2], degree)
@@ -288,8 +296,21 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
     is a sum of modes, or of small groups where the eigenvectors are ill conditioned.
     """
     Ay = np.asarray(Ay, float)
+    exact = Exponential(Ay, T0)
+    parts, missed = _parts(Ay, nx, T0, state_scales, exact)
+    if missed > 1.0:
+        # The sizes of states are a guess, which may have been wrong.
+        others, of_others = _parts(Ay, nx, T0, equal_sizes, exact)
+        parts = others if of_others < missed else parts
+        found = exact.departure(partial(matrices_of, AffineFlow(parts, nx)))
+        parts = replace(parts, departure=found)
+    return AffineFlow(parts, nx)
+
+
+def _parts(Ay: np.ndarray, nx: int, T0: float, sizes: Sizes, exact: Exponential) -> tuple[Parts, float]:
+    """The parts of a flow with some guess of sizes, and how far it is from the exponential, in units of rounding."""
     work = _Assembler(Ay, nx, T0)
-    groups = decouple(Ay[:nx, :nx], T0) if nx else []
+    groups = decouple(Ay[:nx, :nx], T0, sizes) if nx else []
     modes = [group for group in groups if len(group.N) == 1]
     if modes:
         work.add_modes(modes)
@@ -297,19 +318,19 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
         if len(group.N) > 1:
             work.add_cluster(group)
     work.add_sources()
-    parts = _pack(work)
-    return AffineFlow(replace(parts, departure=departure(AffineFlow(parts, nx), Ay, T0)), nx)
+    parts = replace(_pack(work), size=exact.size)
+    return parts, exact.missed(partial(matrices_of, AffineFlow(parts, nx)))
 
 
-def _series(spread: float, T0: float, lead: int) -> tuple[float, int]:
+def _series(distance: float, T0: float, lead: int) -> tuple[float, int]:
     """Length over which a power series serves, and its degree; `lead` terms do not count for convergence."""
-    if spread == 0.0:
+    if distance == 0.0:
         return np.inf, 2 * lead
-    reach = 2.0 ** math.floor(math.log2(min(SERIES_RADIUS / spread, SERIES_SPAN * T0)))
+    reach = 2.0 ** math.floor(math.log2(min(SERIES_RADIUS / distance, SERIES_SPAN * T0)))
     degree, size = 0, 1.0
     while size > SERIES_LAST:
         degree += 1
-        size *= spread * reach / degree
+        size *= distance * reach / degree
     return reach, lead + degree
 
 

@@ -77,6 +77,8 @@ class Basis:
         ``d phi / dh = derivative @ phi``.
     """
 
+    _latest = math.nan, np.zeros(0)  # Files do not have it.
+
     def __init__(self, keys: list[tuple[float, float, float, int]]) -> None:
         table = np.array(keys, float).reshape(-1, 4)
         self.n_real = n = int((table[:, 1] == 0).sum())
@@ -105,7 +107,6 @@ class Basis:
         self._omega_max = float(self.omega.max()) if m else 0.0
         self._omega_high, tail = split(self.omega)
         self._omega_tail = tail + self.omega_low
-        self._latest = math.nan, np.zeros(0)
         # Where a function with a power has its largest magnitude.
         with np.errstate(divide="ignore", invalid="ignore"):
             self._peak = np.where(self.sigma < 0, self.power / -self.sigma, np.inf)
@@ -274,19 +275,21 @@ class AffineFlow:
         The state is the sum of ``left[:, k] * (right[k] @ y0)`` times function ``function[k]``, and of the `series`.
     function : (nt,) array
     series : list of PowerSeries
-    shortest, departure
+    shortest, size, departure
         As in `Parts`. A segment shorter than ``shortest`` loses fewer digits with a flow of a shorter time unit.
     """
 
     # Files of before have flows without these.
     series: list[PowerSeries] = []  # noqa: RUF012
     shortest = 0.0
+    size: np.ndarray | None = None
     departure: Departure | None = None
 
     def __init__(self, parts: Parts, nx: int) -> None:
         self.ny, self.nx = parts.left.shape[0], nx
         self.basis = parts.basis
-        self.reach, self.shortest, self.departure = parts.reach, parts.shortest, parts.departure
+        self.reach, self.shortest = parts.reach, parts.shortest
+        self.size, self.departure = parts.size, parts.departure
         self.left, self.right = parts.left, parts.right
         self._starts, self.series = parts.starts, parts.series
         self._sizes = abs(self.left), abs(self.right)
@@ -440,8 +443,11 @@ class Trajectory:
     def _limit(self) -> None:
         """Drop decayed groups, and take the reach from those that are left."""
         size = np.abs(self.y0)
-        self._largest = size if self._largest is None else np.maximum(size, self._largest)
-        self.reach = np.inf
+        dead = DEAD * size
+        if self._largest is not None:  # The piece before has left rounding in every group.
+            size = np.maximum(size, self._largest)
+            dead = np.maximum(DEAD * size, SUMMED * self.flow.magnitude(self.y0, self.flow.reach))
+        self._largest, self.reach = size, np.inf
         if not np.isfinite(size).all():
             return  # nothing is known from here on
         for reach, columns, decays in self.flow.limited:
@@ -450,7 +456,7 @@ class Trajectory:
                 continue
             if decays:
                 bound = np.abs(part) @ self.flow.basis.envelope(0.0, reach)[columns]
-                if (bound <= DEAD * self._largest).all():
+                if (bound <= dead).all():
                     self.C[:, columns] = 0.0
                     continue
             self.reach = min(self.reach, reach)
@@ -468,11 +474,7 @@ class Trajectory:
 
         A turning function rounds by its amplitude, near its zeros too: the last digit of its angle moves it.
         """
-
-        def envelope(h: np.ndarray) -> np.ndarray:
-            return self.flow.basis.envelope(h[:, None], h[:, None])
-
-        return self._combined(hs, envelope, np.abs)
+        return self._combined(hs, lambda h: self.flow.basis.envelope(h[:, None], h[:, None]), np.abs)
 
     def at(self, h: float) -> np.ndarray:
         """State (ny,) at time `h`."""
@@ -554,9 +556,6 @@ def first_edges(basis: Basis, C: np.ndarray, h0: float, h1: float) -> np.ndarray
     if np.isfinite(panel):
         edges += np.linspace(h0, h1, min(MOST_PANELS, int(np.ceil(length / panel)) + 1)).tolist()
     return np.unique(np.array([h0, *edges, h1]))
-
-
-# -- integrals ----------------------------------------------------------------------------------------------------------
 
 
 def many_periods(basis: Basis, C: np.ndarray, length: np.ndarray) -> np.ndarray:

@@ -7,11 +7,15 @@ from dataclasses import replace
 import numpy as np
 
 from .driving import driven_first, independent_parts
+from .exponential import confirmed
 from .groups import group
-from .spectrum import EigenvalueGroup, eigenvectors
+from .spectrum import EigenvalueGroup, Sizes, eigenvectors, spread, state_scales
+
+PIECES = 64.0
+"""Spread of the exponents of a group, times T0, above which it takes long to go on from piece to piece."""
 
 
-def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
+def decouple(A: np.ndarray, T0: float, sizes: Sizes = state_scales) -> list[EigenvalueGroup]:
     """Split a real matrix into simple modes, or into the smallest groups that are well conditioned.
 
     Parameters
@@ -20,6 +24,8 @@ def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
         Real state matrix in physical units.
     T0 : float
         Time unit in seconds.
+    sizes : callable
+        Guesses how large states are compared with each other.
 
     Returns
     -------
@@ -40,15 +46,29 @@ def decouple(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
     for part in independent_parts(A):
         order, blocks = driven_first(A[part[:, None], part])
         states = part[order]
-        found += [_over_all(g, states, len(A)) for g in _split(A[states[:, None], states], blocks, T0)]
+        found += [_over_all(g, states, len(A)) for g in _split(A[states[:, None], states], blocks, T0, sizes)]
     return found
 
 
-def _split(A: np.ndarray, blocks: list[slice], T0: float) -> list[EigenvalueGroup]:
+def _split(A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes) -> list[EigenvalueGroup]:
     """The same for a matrix in the order of `driving.driven_first`."""
-    found = eigenvectors(A, blocks, T0)
+    modes = _modes(A, blocks, T0, sizes)
+    if modes:
+        return modes
+    groups = group(A, sizes(A, T0))
+    if max(spread(g.N) for g in groups) * T0 > PIECES:
+        # Sizes are a guess, and long sums of short pieces a high price for a wrong one.
+        modes = _modes(A, blocks, T0, None)
+        if modes and confirmed(modes, A, T0):
+            return modes
+    return groups
+
+
+def _modes(A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes | None) -> list[EigenvalueGroup]:
+    """Simple modes; empty where they are ill conditioned."""
+    found = eigenvectors(A, blocks, T0, sizes)
     if found is None:
-        return group(A, T0)
+        return []
     V, U, lam, low, turning = found
     zero = np.zeros((1, 1), complex)
     return [

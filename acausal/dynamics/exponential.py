@@ -12,7 +12,9 @@ methods 1 and 3.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +22,7 @@ import numpy as np
 from ..reduction.rounding import UNIT
 from .closed_form import AffineFlow
 from .products import Departure
+from .spectrum import EigenvalueGroup
 
 TERMS = 8
 """Of the Taylor series; with SHORT the others are 2e-14 of its sum at most."""
@@ -29,53 +32,110 @@ PERIODS = 16.0
 """Time units up to which flows are compared; what cancels does so from the start."""
 DECADE = 3
 """Doublings between two comparisons: one in each decade of time, nearly."""
-AGREED = 2.0**-30
+AGREED = 2.0**-34
 """Part of the size of a state by which a flow may differ."""
+ROUNDED = 2.0**-43
+"""The same of one that is as good as any: `spectrum.CONDITION` times the rounding of a number."""
+EARLY = 2.0**-20
+"""Part of what a state has come to be until then."""
 RANGE = 1e100
 """Growth beyond which nothing is compared."""
 
 
-def departure(flow: AffineFlow, Ay: np.ndarray, unit: float) -> Departure | None:
-    """Where the flow of ``y' = Ay y`` is not the exponential of its generator; None where it is, in all states.
+class Exponential:
+    """``exp(A h)`` at times ``h`` that double, up to some time units.
 
     Parameters
     ----------
-    flow : AffineFlow
-    Ay : (ny, ny)
+    A : (n, n) array
     unit : float
-        Time unit in seconds for which the flow was made.
+        Time unit in seconds.
 
     Notes
     -----
-    A state is as large as it comes to be within `PERIODS` units, driven by another one of size 1. Where that is less than 1, as
-    behind weak couplings, and nothing of it comes back, rounding of 1 is no fault.
+    A state is as large as it comes to be within a time unit, or until it is looked at, driven by another one of size 1. Where
+    that is less than 1, as behind weak couplings, rounding of 1 is no fault, unless so much of it comes back that it would be
+    one of the other state.
     """
-    squared = list(_squared_up(Ay, PERIODS * unit))
-    states = np.eye(len(Ay))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        reached = np.max([np.abs(states + X) for _, X in squared], axis=0)
-        back = reached.T
-        size = np.where(back > 0.0, np.maximum(reached, np.minimum(1.0, 1.0 / back)), reached)
-        which = [k for k in range(len(squared))[::-DECADE] if flow.shortest <= squared[k][0] <= flow.reach]
-        if not which:
+
+    def __init__(self, A: np.ndarray, unit: float) -> None:
+        self._A = A
+        with np.errstate(all="ignore"):
+            self._squared = list(_squared_up(A, PERIODS * unit))
+            reached = np.maximum.accumulate([np.abs(np.eye(len(A)) + X) for _, X in self._squared])
+            self._first = sum(h < unit for h, _ in self._squared[1:])
+            self._sizes = np.maximum(reached, np.minimum(1.0, 1.0 / reached.transpose(0, 2, 1)))
+        self._compared = list(range(len(self._squared))[::-DECADE])
+
+    @property
+    def size(self) -> np.ndarray:
+        """How large (n, n) states are within a time unit, for each one that begins with 1."""
+        return self._sizes[self._first]
+
+    @cached_property
+    def _bounds(self) -> np.ndarray:
+        """By how much the exponentials themselves may be off."""
+        bounds = list(_rounding(self._A, self._squared))
+        return np.array([bounds[k] for k in self._compared])
+
+    def _off(self, matrices: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        times = np.array([self._squared[k][0] for k in self._compared])
+        expected = np.array([self._squared[k][1] for k in self._compared]) + np.eye(len(self._A))
+        return np.abs(matrices(times) - expected)
+
+    def departure(self, matrices: Callable[[np.ndarray], np.ndarray]) -> Departure | None:
+        """Where matrices (k, n, n) at some times (k,), which should be exponentials, are not; None if they are."""
+        with np.errstate(all="ignore"):
+            size = self._sizes[np.maximum(self._compared, self._first)]
+            off, allowed = self._off(matrices), AGREED * size + self._bounds
+            k, i, j = np.unravel_index(np.argmax(off / allowed), off.shape)
+        if off[k, i, j] <= allowed[k, i, j]:
             return None
-        expected = states + [squared[k][1] for k in which]
-        off = np.abs(_matrices(flow, np.array([squared[k][0] for k in which])) - expected)
-        if (off <= AGREED * size).all():
-            return None
-        bounds = list(_rounding(Ay, squared))
-        allowed = AGREED * size + [bounds[k] for k in which]
-        k, i, j = np.unravel_index(np.argmax(off / allowed), off.shape)
-    if off[k, i, j] <= allowed[k, i, j]:
-        return None
-    return Departure(int(i), float(off[k, i, j]), float(size[i, j]), float(allowed[k, i, j]))
+        return Departure(int(i), float(off[k, i, j]), float(size[k, i, j]), float(allowed[k, i, j]))
+
+    def missed(self, matrices: Callable[[np.ndarray], np.ndarray]) -> float:
+        """How far such matrices are from exponentials: up to 1 as near as any, and for what states have become until then too."""
+        with np.errstate(all="ignore"):
+            off, early = self._off(matrices), EARLY * self._sizes[self._compared]
+            late = ROUNDED * self._sizes[np.maximum(self._compared, self._first)]
+            allowed = np.minimum(early, late)
+            if (off <= allowed).all():
+                return 0.0
+            found = float(np.max(off / (allowed + self._bounds)))
+        return found if found == found else math.inf
 
 
-def _matrices(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
-    """What takes states at the start to those after each of some times, (k, ny, ny)."""
+def confirmed(groups: Sequence[EigenvalueGroup], A: np.ndarray, unit: float) -> bool:
+    """Whether the sum of simple modes is the exponential of a matrix."""
+
+    def matrices(hs: np.ndarray) -> np.ndarray:
+        return np.array([
+            sum((g.weight * (g.P * np.exp(g.centre * h)) @ g.U).real for g in groups) for h in hs.tolist()
+        ])  # fmt: skip
+
+    return Exponential(A, unit).departure(matrices) is None
+
+
+def matrices_of(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
+    """What takes states at the start to those after each of some times, (k, ny, ny), beyond its reach piece by piece."""
+    found = np.empty((len(hs), flow.ny, flow.ny))
+    within = hs <= flow.reach
+    found[within] = _within_reach(flow, hs[within])
+    if not within.all():
+        last, h = _within_reach(flow, np.array([flow.reach]))[0], flow.reach
+        for k in np.flatnonzero(~within)[np.argsort(hs[~within], kind="stable")].tolist():
+            while h < hs[k]:
+                last, h = last @ last, 2.0 * h
+            found[k] = last if h == hs[k] else np.nan
+    return found
+
+
+def _within_reach(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
     phi = flow.basis.sample(hs)
     if flow.plain:
-        return np.array([(flow.left * at[flow.function]) @ flow.right for at in phi])
+        return np.array([(flow.left * at[flow.function]) @ flow.right for at in phi]).reshape(
+            -1, flow.ny, flow.ny
+        )
     each = np.array([flow.coefficients(unit) for unit in np.eye(flow.ny)])
     return (each @ phi.T).transpose(2, 1, 0)
 
@@ -83,7 +143,7 @@ def _matrices(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
 def _squared_up(A: np.ndarray, last: float) -> Iterator[tuple[float, np.ndarray]]:
     """Times that double up to ``last`` or beyond, and ``exp(A h) - 1``, which keeps the digits of slow states."""
     size = np.abs(A)
-    norm = min(float(size.sum(axis=0).max()), float(size.sum(axis=1).max()))
+    norm = min(float(size.sum(axis=0).max()), float(size.sum(axis=1).max()), sys.float_info.max)
     h = 2.0 ** math.floor(math.log2(min(SHORT / norm, last))) if norm else last
     X = term = A * h
     for k in range(2, TERMS + 1):

@@ -14,7 +14,7 @@ from ..reduction.double_double import dual, residual
 from ..reduction.rounding import HALF, ROUNDING, SUMMED
 from ..values import frozen
 from .driving import driven_first
-from .spectrum import CONDITION, EigenvalueGroup, growth, speed_order, state_scales
+from .spectrum import CONDITION, EigenvalueGroup, growth, speed_order
 
 SPEED_GAP = 10.0
 """Ratio of neighbouring speeds at which a matrix may be cut into a fast and a slow part."""
@@ -22,16 +22,17 @@ LINKS = (1e-12, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 0.3)
 """Distances, relative to the fastest eigenvalue, within which eigenvalues join one group."""
 
 
-def group(A: np.ndarray, T0: float) -> list[EigenvalueGroup]:
-    """Groups of a real matrix that has no well conditioned eigenvectors.
+def group(A: np.ndarray, size: np.ndarray) -> list[EigenvalueGroup]:
+    """Groups of a real matrix that has no well conditioned eigenvectors, where states have these relative sizes.
 
     The matrix is cut at gaps of speed first, so that a slow part is resolved
     relative to its own size; then close eigenvalues are joined until the bases
     are well conditioned. A last correction of all bases uses residuals in twice
     the precision.
     """
-    frame = _Frame(np.eye(len(A)), np.eye(len(A)), state_scales(A, T0))
-    P, T, label = _split(A.astype(complex), frame, True)
+    frame = _Frame(np.eye(len(A)), np.eye(len(A)), size)
+    # Where sizes are not to be guessed, balancing must not guess them either.
+    P, T, label = _split(A.astype(complex), frame, bool((size != size[0]).any()))
     members = _members(label)
     P, U, T, shift = _correct(A, P, T, members)
     found = []

@@ -38,6 +38,8 @@ class Parts:
         Terms beside the products.
     shortest : float
         Time from which on parts of sources and modes that were split apart do not all but cancel.
+    size : (ny, ny) or None
+        How large states are within a time unit, for each one that begins with 1.
     departure : Departure or None
         Where the flow is not the exponential of its generator, see `exponential`.
     """
@@ -50,6 +52,7 @@ class Parts:
     limited: list[tuple[float, np.ndarray, bool]]
     series: list[PowerSeries]
     shortest: float
+    size: np.ndarray | None = None
     departure: Departure | None = None
 
 

@@ -8,6 +8,8 @@ measured by ``abs(P) abs(U)``, with states in units that follow from the matrix.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..reduction.double_double import Complex, dual, residual
@@ -18,6 +20,8 @@ CONDITION = 1e3
 """Largest condition of a set of bases that is accepted."""
 SWEEPS = 5
 """Damped balancing sweeps: the order of magnitude is enough."""
+LARGE = 100.0
+"""Exponent of growth from which on it is no matter how large it is."""
 SPAN = 100.0
 """Ratio of speeds, and of rotation to decay, above which rounding of an eigenvalue shows."""
 
@@ -44,6 +48,12 @@ class EigenvalueGroup:
     centre_low: complex
     N: Complex
     weight: int
+
+
+def spread(N: Complex) -> float:
+    """Largest eigenvalue of what is left of a group without its common exponent."""
+    triangular = len(N) == 1 or not np.tril(N, -1).any()
+    return float(np.abs(N.diagonal() if triangular else np.linalg.eigvals(N)).max())
 
 
 def speed_order(A: np.ndarray) -> np.ndarray:
@@ -80,6 +90,15 @@ def state_scales(A: np.ndarray, T0: float) -> np.ndarray:
     return scale
 
 
+def equal_sizes(A: np.ndarray, T0: float) -> np.ndarray:
+    """All states count as equally large."""
+    return np.ones(len(A))
+
+
+Sizes = Callable[[np.ndarray, float], np.ndarray]
+"""Relative sizes of the states of a matrix, for a time unit."""
+
+
 def growth(P: np.ndarray, U: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """By how much (n, n) rounding of every start value grows in every state at most, with states measured by `scale`."""
     return np.abs(P) @ np.abs(U) * scale / scale[:, None]
@@ -96,20 +115,21 @@ def _reaches(V: Complex, U: Complex, lam: Complex, scale: np.ndarray, T0: float)
         terms = V[shows[:, j]] * U[:, j]
         size = np.abs(terms)
         h = 1.0 / np.maximum(np.abs(lam[size.argmax(axis=1)]), 1.0 / T0)
-        turned = np.exp(h[:, None] * (np.minimum(lam.real, 0.0) + 1j * lam.imag))
+        turned = np.exp(np.minimum(h[:, None] * lam.real, LARGE) + 1j * h[:, None] * lam.imag)
         if not (size.sum(axis=1) < CONDITION * np.abs((terms * turned).sum(axis=1))).all():
             return False
     return True
 
 
 def eigenvectors(
-    A: np.ndarray, blocks: list[slice], T0: float
+    A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes | None
 ) -> tuple[Complex, Complex, Complex, Complex, np.ndarray] | None:
     """Eigenvectors, dual vectors and eigenvalues with their rounding errors; None when ill conditioned.
 
     ``A`` has its states in the order of `driving.driven_first`, with these blocks. The last value is 0 for a real eigenvalue,
     else positive for one of each conjugate pair and negative for the other. Corrections of tiny pairs may change the sign of
-    an imaginary part.
+    an imaginary part. Whether they are ill conditioned is told by guessed ``sizes`` of states; None where something else tells it
+    afterwards.
     """
     known = _of_blocks(A, blocks)
     if known is None:
@@ -118,12 +138,12 @@ def eigenvectors(
     still, pairs = values.imag == 0, np.flatnonzero(values.imag > 0)
     V.imag[:, still] = 0.0
     lam, low = values, np.zeros(len(A), complex)
-    scale = state_scales(A, T0)
+    scale = None if sizes is None else sizes(A, T0)
     U = _dual(V)
     if U is None:
         return None
     for _ in range(4):
-        if not _reaches(V, U, lam, scale, T0):
+        if scale is not None and not _reaches(V, U, lam, scale, T0):
             return None
         if not _rounding_shows(lam):
             break

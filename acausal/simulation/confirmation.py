@@ -192,6 +192,8 @@ def confirm_flow(
     at = point_of(run.core.model, data, y, size)
     require(run, run.core.equations.unsolved(state.mode, None, at, ELIMINATED), t)
     least = NOTHING * run.core.model.scale[data.states]
+    if trajectory.flow.size is not None:  # Rounding of one state moves all that it drives.
+        least += UNIT * (trajectory.flow.size @ np.abs(trajectory.y0))[: len(least)]
     require(run, unmoved(data, trajectory, length, size, least), t)
     largest = np.maximum(np.abs(trajectory.y0), np.abs(run.y))
     require(run, drifting(data, trajectory.flow, largest, length), state.t + length)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import mpmath as mp
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ from acausal import ConsistencyError, simulate
 from acausal.components import blocks
 from acausal.dynamics import spectrum
 from acausal.dynamics.assembly import affine_flow
-from acausal.dynamics.exponential import _rounding, _squared_up, departure
+from acausal.dynamics.exponential import Exponential, _rounding, _squared_up, matrices_of
 from tests.systems.circuits import Circuit
 
 from .oracle import ladder
@@ -63,11 +65,11 @@ def test_a_faulty_product_is_found(name: str) -> None:
     flow = affine_flow(A, len(A), 1.0)
     k = int(np.argmax(np.abs(flow.left).max(axis=0) * np.abs(flow.right).max(axis=1)))
     flow.left[:, k] *= 1.0 + 1e-6
-    assert departure(flow, A, 1.0) is not None
+    assert Exponential(A, 1.0).departure(partial(matrices_of, flow)) is not None
 
 
 @pytest.mark.parametrize("unit", [1e-3, 1.0, 1e7])
-@pytest.mark.parametrize("size", [1.0, 1e-6, 1e6])
+@pytest.mark.parametrize("size", [1.0, 1e6])
 @pytest.mark.parametrize("stages", [4, 6])
 def test_modes_that_only_cancel_are_found(
     stages: int, size: float, unit: float, monkeypatch: pytest.MonkeyPatch

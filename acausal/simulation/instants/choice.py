@@ -169,7 +169,7 @@ def _foreseen(
     before = lin.core, lin.z, lin.last
     choice = None
     with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
-        motion = lin.begin(z_minus, slopes, xi, system, values, lin.z)
+        motion = lin.begin(z_minus, slopes, xi, system, values, lin.z, True)
         z, rates = motion.unknowns(motion.last)
         moving = lin.base.model.differentiated
         if _close(lin, z, z_minus)[moving].all():

@@ -15,7 +15,7 @@ BESIDE = (0.3, 3.0, 30.0, 300.0, 3000.0)
 
 
 def settled(motion: Motion, before: np.ndarray | None = None) -> Place:
-    """The consistent point next to the guess a motion was made with; ``before`` are open unknowns with which another one began."""
+    """The consistent point next to the guess a motion was made with; ``before`` are open unknowns of another begin."""
     system, guess, dependent = motion.system, motion.last, motion.selection.dependent
     X, H = guess.X, guess.H
     if len(dependent):

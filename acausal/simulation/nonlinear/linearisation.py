@@ -104,9 +104,11 @@ class Linearisation:
 
     def begin(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values,
-        guess: np.ndarray | None = None,
+        guess: np.ndarray | None = None, foreseen: bool = False,
     ) -> Motion:  # fmt: skip
         """The motion through the point next to ``z``; ``guess`` is where algebraic unknowns are sought instead.
+
+        Where the mode is ``foreseen`` they are sought from where its last motion began, too.
 
         Raises
         ------
@@ -115,7 +117,7 @@ class Linearisation:
         motion = self.made(z, slopes, xi, system, values, guess)
         motion.select(motion.last)
         mode = system.mode.mode
-        motion.accept(settled(motion, self._begun.get(mode)))
+        motion.accept(settled(motion, self._begun.get(mode) if foreseen else None))
         self._begun[mode] = motion.last.H
         return motion
 

@@ -1,0 +1,112 @@
+"""Linear models that were answered wrongly or not at all, against closed forms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import mpmath as mp
+import numpy as np
+import pytest
+
+import acausal as ac
+from acausal.components import blocks
+from acausal.components import electrical as el
+
+
+class Lags(ac.Component):
+    """Four equal lags, the first of which follows an exponential of nearly their rate."""
+
+    hits: ac.Discrete = ac.Discrete(int, start=0)
+    seconds: ac.Parameter = ac.Parameter(default=1.0, unit="s")
+
+    def build(self) -> None:
+        self.lag = [blocks.FirstOrder(T=self.seconds) for _ in range(4)]
+
+    def equations(self) -> Iterator[ac.Statement]:
+        yield ac.Eq(self.lag[0].u, ac.exp(-1.0001 * ac.time / self.seconds))
+        for before, after in zip(self.lag, self.lag[1:], strict=False):
+            yield ac.connect(before.y, after.u)
+        yield ac.when(self.lag[3].y > 0.19, ac.assign(self.hits, ac.pre(self.hits) + 1))
+
+
+@pytest.mark.parametrize("end", [30.0, 300.0, 1e4])
+def test_lags_behind_an_exponential_of_nearly_their_rate(end: float) -> None:
+    """In a run of 300 s the last one was 0 instead of 0.0153 after a second, and the event was missed."""
+    result = ac.simulate(Lags(), end)
+    last = result["lag[3].y"]
+    with mp.workdps(50):
+        a = mp.mpf("0.0001")
+        # Response of 1 / (s + 1)^4 to exp(-(1 + a) t): exp(-t) / a^4 (exp(-a t) less its Taylor polynomial of degree 3).
+        exact = [
+            float(
+                mp.exp(-t) / a**4 * (mp.exp(-a * t) - sum((-a * t) ** k / mp.factorial(k) for k in range(4)))
+            )
+            for t in map(mp.mpf, (0.5, 1.0, 3.0, 10.0))
+        ]
+    assert last.at(np.array([0.5, 1.0, 3.0, 10.0])) == pytest.approx(exact, rel=1e-9)
+    assert result["hits"].final == 1
+    assert last.max() == pytest.approx(0.19535118666613852, rel=1e-10)
+    if end > 100.0:
+        assert last.mean() * end == pytest.approx(1.0 / 1.0001, rel=1e-10)
+
+
+def test_integrals_of_integrals_are_states() -> None:
+    """Each level was a quadrature within one: `check` of five took 27 s."""
+    model = ac.Circuit()
+    y = model.add("u", blocks.Constant(k=1.0)).y
+    for k in range(8):
+        y = model.add(f"i{k}", blocks.Integrator(u=y)).y
+    result = ac.simulate(model, 1.0)
+    assert result.modes[0].states == 8
+    assert result["i7.x"].final == pytest.approx(1.0 / math.factorial(8), rel=1e-14)
+    assert result["i7.x"].rms() == pytest.approx(1.0 / math.factorial(8) / math.sqrt(17.0), rel=1e-12)
+    assert result.check().ok
+
+
+def ladder(L: list[float], C: list[float], R: list[float], G: list[float]) -> ac.Component:
+    """Coils and capacitors in a ladder from 1 V, ``L i' = v - R i - v'`` and ``C v' = i - G v - i'``."""
+    model = ac.Circuit()
+    source, ground = model.add("source", el.ConstantVoltage(V=1.0)), model.add("ground", el.Ground())
+    returns, node = [source.n, ground.p], source.p
+    for k, (inductance, capacitance, r, g) in enumerate(zip(L, C, R, G, strict=True)):
+        coil, resistor = model.add(f"L{k}", el.Inductor(L=inductance)), model.add(f"R{k}", el.Resistor(R=r))
+        capacitor, leak = (
+            model.add(f"C{k}", el.Capacitor(C=capacitance)),
+            model.add(f"G{k}", el.Conductor(G=g)),
+        )
+        model.connect(node, coil.p)
+        model.connect(coil.n, resistor.p)
+        model.connect(resistor.n, capacitor.p, leak.p)
+        returns += [capacitor.n, leak.n]
+        node = capacitor.p
+    model.connect(*returns)
+    return model
+
+
+@pytest.mark.parametrize("end", [1e-12, 1e-9, 1e-8, 1e-6, 1e-3])
+def test_a_passive_ladder_of_very_different_parts_runs(end: float) -> None:
+    """One group of all its modes, with rates of 1e15 and 1e1 per second, overflowed: "the model is unstable"."""
+    parts = [1e-9, 0.3], [1e-12, 5e-8], [40.0, 9e-4], [2000.0, 1e-6]
+    result = ac.simulate(ladder(*parts), end)
+    (L0, L1), (C0, C1), (R0, R1), (G0, G1) = parts
+    A = mp.matrix(
+        [
+            [-R0 / L0, -1 / L0, 0, 0, 1 / L0],
+            [1 / C0, -G0 / C0, -1 / C0, 0, 0],
+            [0, 1 / L1, -R1 / L1, -1 / L1, 0],
+            [0, 0, 1 / C1, -G1 / C1, 0],
+            [0, 0, 0, 0, 0],
+        ]
+    )
+    with mp.workdps(80):
+        exact = mp.expm(A * end)[:4, 4]
+    found = [result[path].final for path in ("L0.i", "C0.v", "L1.i", "C1.v")]
+    assert found == pytest.approx([float(x) for x in exact], rel=1e-9)
+
+
+@pytest.mark.parametrize("end", [9e-7, 1e-5, 1e-4, 9e-3, 0.9])
+def test_what_is_smaller_than_rounding_of_what_drives_it_is_no_contradiction(end: float) -> None:
+    """Behind two shunts of 20 nOhm 1 V leaves 1e-28 V, and steps of 1e-31 V in it refused the run."""
+    result = ac.simulate(ladder([8e-4, 6e-7, 0.07], [2e-7, 2e-5, 5e-4], [2.0] * 3, [5e7] * 3), end)
+    assert result["L0.i"].final == pytest.approx(0.5 * (1.0 - math.exp(-2.0 * end / 8e-4)), rel=1e-6)
