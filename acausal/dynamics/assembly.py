@@ -227,7 +227,7 @@ class _Assembler:
         """
         forgets = np.minimum(np.maximum(-exponent.real, 0.0), max(-member.centre.real, 0.0))
         order = member.length + m - 1
-        return np.maximum(join_distance(member.length) / self.T0, forgets * JOIN ** (1.0 / order))
+        return np.maximum(join_distance(order) / self.T0, forgets * JOIN ** (1.0 / order))
 
     def _split(self, member: Member, distances: np.ndarray) -> None:
         """Note that modes are split off from a source at these distances of their exponents."""
@@ -269,7 +269,7 @@ class _Assembler:
         self.limits.append((reach, rate_of(centre, low)))
 
 
-def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
+def affine_flow(Ay: np.ndarray, nx: int, T0: float, span: float = math.inf) -> AffineFlow:
     """The flow of ``y' = Ay y``.
 
     Parameters
@@ -283,6 +283,8 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
         Time unit in seconds (shortest declared period, else the span of the run). States
         slow against it are integrated together with the sources that drive them instead
         of being split off.
+    span : float
+        Longest time for which it is asked.
 
     Raises
     ------
@@ -296,7 +298,7 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float) -> AffineFlow:
     is a sum of modes, or of small groups where the eigenvectors are ill conditioned.
     """
     Ay = np.asarray(Ay, float)
-    exact = Exponential(Ay, T0)
+    exact = Exponential(Ay, T0, span)
     parts, missed = _parts(Ay, nx, T0, state_scales, exact)
     if missed > 1.0:
         # The sizes of states are a guess, which may have been wrong.
@@ -355,7 +357,7 @@ def join_distance(m: int) -> float:
     the factor by which rounding grows; over shorter times it grows by more, see `AffineFlow.shortest`.
     """
     distance = JOIN
-    while float(np.prod(np.arange(1, m + 1) / distance)) > 1.0 / JOIN:
+    while math.lgamma(m + 1) - m * math.log(distance) > -math.log(JOIN):
         distance *= 1.25
     return distance
 

@@ -50,6 +50,8 @@ class Exponential:
     A : (n, n) array
     unit : float
         Time unit in seconds.
+    span : float
+        Longest time of interest.
 
     Notes
     -----
@@ -58,10 +60,10 @@ class Exponential:
     one of the other state.
     """
 
-    def __init__(self, A: np.ndarray, unit: float) -> None:
+    def __init__(self, A: np.ndarray, unit: float, span: float = math.inf) -> None:
         self._A = A
         with np.errstate(all="ignore"):
-            self._squared = list(_squared_up(A, PERIODS * unit))
+            self._squared = list(_squared_up(A, min(PERIODS * unit, span)))
             reached = np.maximum.accumulate([np.abs(np.eye(len(A)) + X) for _, X in self._squared])
             self._first = sum(h < unit for h, _ in self._squared[1:])
             self._sizes = np.maximum(reached, np.minimum(1.0, 1.0 / reached.transpose(0, 2, 1)))

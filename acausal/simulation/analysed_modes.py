@@ -19,6 +19,7 @@ import numpy as np
 
 from ..dynamics.assembly import affine_flow
 from ..dynamics.closed_form import AffineFlow
+from ..dynamics.exponential import PERIODS
 from ..reduction.affine import AffineModel, Inadmissible, Mode, ModeData, digest
 from ..reduction.columns import Begun
 from ..reduction.index_reduction import reduce_mode, with_guards
@@ -123,7 +124,7 @@ class AnalysedModes:
     def __init__(self, limit: int = MODE_BYTES, beside: int = 0) -> None:
         self._beside = beside
         self._entries: Recent[bytes, _Entry] = Recent(limit // 2)
-        self._flows: Recent[tuple[bytes, int, float], AffineFlow] = Recent(limit // 2)
+        self._flows: Recent[tuple[bytes, int, float, float], AffineFlow] = Recent(limit // 2)
         self._lock = threading.RLock()
 
     @property
@@ -152,13 +153,13 @@ class AnalysedModes:
                 entry.last = others, with_guards(model, entry.first)
             return entry.last[1], new
 
-    def flow(self, Ay: np.ndarray, nx: int, unit: float) -> AffineFlow:
+    def flow(self, Ay: np.ndarray, nx: int, unit: float, span: float) -> AffineFlow:
         """The closed form of ``y' = Ay y`` with ``nx`` physical states: one for all modes that move alike."""
-        key = digest(Ay), nx, unit
+        key = digest(Ay), nx, unit, min(span, PERIODS * unit)
         with self._lock:
             found = self._flows.get(key)
             if found is None:
-                found = affine_flow(Ay, nx, unit)
+                found = affine_flow(Ay, nx, unit, span)
                 self._flows.put(key, found, _bytes(found) + sum(series.nbytes for series in found.series))
             return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -59,8 +60,9 @@ class NumericCore:
         shared: AnalysedModes | None = None,
         counts: NumericCore | None = None,
         begun: Callable[[Mode], Begun] | None = None,
+        span: float = math.inf,
     ) -> None:
-        self.unit = unit
+        self.unit, self._span = unit, span
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed, self.seconds = 0, 0.0
@@ -83,7 +85,7 @@ class NumericCore:
         """
         return NumericCore(
             self.reduced, self.values, self.exosystem, make, self.unit, self.readout,
-            shared=shared, counts=self._counts, begun=begun,
+            shared=shared, counts=self._counts, begun=begun, span=self._span,
         )  # fmt: skip
 
     @cached_property
@@ -142,7 +144,7 @@ class NumericCore:
 
     def _flow(self, data: ModeData, unit: float) -> AffineFlow:
         closed = affine_flow if self._shared is None else self._shared.flow
-        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit, unit))
+        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit, unit, self._span), self._span)
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""
@@ -272,7 +274,7 @@ def build_core(
         model = replace(model, nominals=core_magnitudes(reduced, labels.nominals))
     readout = values.still("readout", NOTHING, lambda: Readout.of(reduced, exosystem, values.P), exosystem)
     numbers = matrices.forms, model
-    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared)
+    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared, span=span)
 
 
 def source_scale(
