@@ -14,7 +14,7 @@ from ..reduction.double_double import Complex, product
 from .closed_form import AffineFlow, Basis
 from .decoupling import decouple
 from .exosystem import Member, SourceBlock, blocks
-from .exponential import Exponential, matrices_of
+from .exponential import Exponential, matrices_of, sizes_reached
 from .power_series import PowerSeries, as_series, powers
 from .products import Parts
 from .spectrum import EigenvalueGroup, Sizes, equal_sizes, spread, state_scales
@@ -302,8 +302,10 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float, span: float = math.inf) -> A
     parts, missed = _parts(Ay, nx, T0, state_scales, exact)
     if missed > 1.0:
         # The sizes of states are a guess, which may have been wrong.
-        others, of_others = _parts(Ay, nx, T0, equal_sizes, exact)
-        parts = others if of_others < missed else parts
+        for sizes in (equal_sizes, sizes_reached):
+            others, of_others = _parts(Ay, nx, T0, sizes, exact)
+            if of_others < missed:
+                parts, missed = others, of_others
         found = exact.departure(partial(matrices_of, AffineFlow(parts, nx)))
         parts = replace(parts, departure=found)
     return AffineFlow(parts, nx)

@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..reduction.rounding import TINY
+from .closed_form import DECAYED
 from .driving import driven_first, independent_parts
 from .exponential import confirmed
 from .groups import group
 from .spectrum import EigenvalueGroup, Sizes, eigenvectors, spread, state_scales
 
 PIECES = 64.0
-"""Spread of the exponents of a group, times T0, above which it takes long to go on from piece to piece."""
+"""Spread of the exponents of a group, times T0 or until it has died away, above which pieces of it are many."""
 
 
 def decouple(A: np.ndarray, T0: float, sizes: Sizes = state_scales) -> list[EigenvalueGroup]:
@@ -55,8 +57,9 @@ def _split(A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes) -> list[
     modes = _modes(A, blocks, T0, sizes)
     if modes:
         return modes
-    groups = group(A, sizes(A, T0))
-    if max(spread(g.N) for g in groups) * T0 > PIECES:
+    guess = sizes(A, T0)
+    groups = group(A, guess, None if sizes is state_scales else guess)
+    if max(spread(g.N) * min(T0, DECAYED / max(-g.centre.real, TINY)) for g in groups) > PIECES:
         # Sizes are a guess, and long sums of short pieces a high price for a wrong one.
         modes = _modes(A, blocks, T0, None)
         if modes and confirmed(modes, A, T0):

@@ -66,6 +66,8 @@ class Exponential:
             self._squared = list(_squared_up(A, min(PERIODS * unit, span)))
             reached = np.maximum.accumulate([np.abs(np.eye(len(A)) + X) for _, X in self._squared])
             self._first = sum(h < unit for h, _ in self._squared[1:])
+            self.reached = reached[self._first]
+            """What states (n, n) come to within a time unit at most, for each one that begins with 1."""
             self._sizes = np.maximum(reached, np.minimum(1.0, 1.0 / reached.transpose(0, 2, 1)))
         self._compared = list(range(len(self._squared))[::-DECADE])
 
@@ -105,6 +107,11 @@ class Exponential:
                 return 0.0
             found = float(np.max(off / (allowed + self._bounds)))
         return found if found == found else math.inf
+
+
+def sizes_reached(A: np.ndarray, unit: float) -> np.ndarray:
+    """Sizes of the states of a matrix: what each comes to within a time unit when any one begins with 1."""
+    return Exponential(A, unit).reached.max(axis=1)
 
 
 def confirmed(groups: Sequence[EigenvalueGroup], A: np.ndarray, unit: float) -> bool:

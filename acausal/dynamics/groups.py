@@ -22,8 +22,10 @@ LINKS = (1e-12, 1e-7, 1e-5, 1e-3, 1e-2, 0.1, 0.3)
 """Distances, relative to the fastest eigenvalue, within which eigenvalues join one group."""
 
 
-def group(A: np.ndarray, size: np.ndarray) -> list[EigenvalueGroup]:
+def group(A: np.ndarray, size: np.ndarray, balance: np.ndarray | None) -> list[EigenvalueGroup]:
     """Groups of a real matrix that has no well conditioned eigenvectors, where states have these relative sizes.
+
+    Schur forms are those of states in units of ``balance``, or of their own.
 
     The matrix is cut at gaps of speed first, so that a slow part is resolved
     relative to its own size; then close eigenvalues are joined until the bases
@@ -31,8 +33,7 @@ def group(A: np.ndarray, size: np.ndarray) -> list[EigenvalueGroup]:
     the precision.
     """
     frame = _Frame(np.eye(len(A)), np.eye(len(A)), size)
-    # Where sizes are not to be guessed, balancing must not guess them either.
-    P, T, label = _split(A.astype(complex), frame, bool((size != size[0]).any()))
+    P, T, label = _split(A.astype(complex), frame, balance)
     members = _members(label)
     P, U, T, shift = _correct(A, P, T, members)
     found = []
@@ -79,21 +80,22 @@ Split = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Bases, in the order of the states; upper triangular blocks, ``A P = P T``; and the group of each column."""
 
 
-def _split(A: np.ndarray, frame: _Frame, physical: bool = False) -> Split:
+def _split(A: np.ndarray, frame: _Frame, balance: np.ndarray | None) -> Split:
     """Split a matrix into groups."""
     if len(A) == 1:
         return np.ones((1, 1), complex), A, np.zeros(1, int)
     order, blocks = driven_first(A)
     inside = _Frame(frame.P[:, order], frame.U[order], frame.scale)
-    ordered, T, label = _split_ordered(A[order[:, None], order], blocks, inside, physical)
+    balance = None if balance is None else balance[order]
+    ordered, T, label = _split_ordered(A[order[:, None], order], blocks, inside, balance)
     P = np.empty_like(ordered)
     P[order] = ordered
     return P, T, label
 
 
-def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, physical: bool) -> Split:
+def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, balance: np.ndarray | None) -> Split:
     """The same for a matrix whose driven states come first, with the blocks of those that drive each other."""
-    T, Q = _triangular(A, blocks, physical)
+    T, Q = _triangular(A, blocks, balance)
     # Rounded zeros have no gaps between them: what is left of them once they are apart from what is fast tells.
     rounding = frame.rounding(T, Q)
     speed = np.maximum(np.abs(T.diagonal()), rounding)
@@ -111,7 +113,7 @@ def _split_ordered(A: np.ndarray, blocks: list[slice], frame: _Frame, physical: 
         label, count = np.empty(len(A), int), 0
         for s in _members(slow):
             within = (T_cut + shift)[s[:, None], s]
-            p, t, own = _split(within, frame.inside(P[:, s], U[s]))
+            p, t, own = _split(within, frame.inside(P[:, s], U[s]), np.ones(len(s)))
             label[s] = count + own
             count += own.max() + 1
             P[:, s], T_cut[s[:, None], s] = P[:, s] @ p, t
@@ -149,31 +151,34 @@ def _labels(lam: np.ndarray, distance: float) -> np.ndarray:
     return np.unique(label, return_inverse=True)[1]
 
 
-def _triangular(A: np.ndarray, blocks: list[slice], physical: bool) -> tuple[np.ndarray, np.ndarray]:
+def _triangular(
+    A: np.ndarray, blocks: list[slice], balance: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Upper triangular ``T`` and ``Q`` with ``A Q = Q T``, each block of states by its Schur form.
 
-    Only a matrix of `physical` states is balanced: tiny entries of a mixture are rounding errors,
+    Only physical states have units of their own: tiny entries of a mixture are rounding errors,
     and units chosen to suit them would make ``Q`` singular.
     """
     T, Q, inverse = A.copy(), np.eye(len(A), dtype=complex), np.eye(len(A), dtype=complex)
     coupled = [s for s in blocks if s.stop - s.start > 1]
     for s in coupled:
-        T[s, s], Q[s, s], inverse[s, s] = _schur(A[s, s], physical)
+        T[s, s], Q[s, s], inverse[s, s] = _schur(A[s, s], None if balance is None else balance[s])
     for s in coupled:
         T[s, s.stop :] = inverse[s, s] @ T[s, s.stop :]
         T[: s.start, s] = T[: s.start, s] @ Q[s, s]
     return T, Q
 
 
-def _schur(A: np.ndarray, physical: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _schur(A: np.ndarray, balance: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same with the inverse of ``Q``, for states that drive each other."""
     import scipy.linalg
 
     order = speed_order(A)
     sorted_A = A[order[:, None], order]
-    scale = np.ones(len(A))
-    if physical:
+    if balance is None:
         scale = scipy.linalg.matrix_balance(sorted_A, permute=False, separate=True)[1][0]
+    else:
+        scale = balance[order]
     T, Z = scipy.linalg.schur(sorted_A * scale / scale[:, None], output="complex")[:2]
     Q, inverse = np.empty_like(Z), np.empty_like(Z)
     Q[order], inverse[:, order] = scale[:, None] * Z, Z.conj().T / scale

@@ -98,3 +98,56 @@ def test_a_source_that_decays_like_what_it_drives_stays_joined_with_it(
         with mp.workdps(60):
             exact = float(mp.expm(mp.matrix(A.tolist()) * h)[lags - 1, lags])
         assert trajectory.at(h)[lags - 1] == pytest.approx(exact, rel=1e-11)
+
+
+@pytest.mark.parametrize("rate", [0.005, 0.02, 0.1, 1.0])
+@pytest.mark.parametrize("stages", [3, 5, 6])
+@pytest.mark.parametrize("turning", [True, False])
+def test_integrators_behind_a_slow_source(stages: int, rate: float, turning: bool) -> None:
+    """Polynomials and a slow sine or exponential were split apart: a chain of five was 4 % off, and an event missed."""
+    A = np.zeros((stages + 1 + turning, stages + 1 + turning))
+    A[:stages, :stages] = np.diag(np.ones(stages - 1), -1)
+    A[0, stages] = 1.0
+    if turning:
+        A[stages, -1], A[-1, stages] = rate, -rate
+    else:
+        A[stages, stages] = rate
+    flow = affine_flow(A, stages, 1.0, 1.0)
+    assert flow.departure is None
+    for h in (0.1, 0.5, 1.0):
+        with mp.workdps(60):
+            exact = float(mp.expm(mp.matrix(A.tolist()) * h)[stages - 1, len(A) - 1])
+        assert flow.start(np.eye(len(A))[-1]).at(h)[stages - 1] == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("unit", [30.0, 3e3, 1e6])
+@pytest.mark.parametrize("apart", [1e-3, 0.01, 0.03, 0.1])
+@pytest.mark.parametrize("lags", [3, 4, 6])
+@pytest.mark.parametrize("rate", [0.0, 1.0, 1.02])
+def test_lags_whose_rates_are_some_percent_apart(lags: int, apart: float, rate: float, unit: float) -> None:
+    """Groups of them die away within a few pieces: no reason to split them into modes that nearly cancel."""
+    rates = 1.0 + apart * np.arange(lags)
+    A = np.zeros((lags + 1, lags + 1))
+    A[:lags, :lags] = np.diag(-rates) + np.diag(rates[1:], -1)
+    A[0, lags], A[lags, lags] = rates[0], -rate
+    flow = affine_flow(A, lags, unit, unit)
+    assert flow.departure is None
+    for h in (0.1, 1.0, 5.0):
+        with mp.workdps(60):
+            exact = float(mp.expm(mp.matrix(A.tolist()) * h)[lags - 1, lags])
+        assert flow.start(np.eye(lags + 1)[lags]).at(h)[lags - 1] == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize("units", [(1.0, 1e6, 1.0, 1e6), (1e-3, 1.0, 1e3, 1.0)])
+@pytest.mark.parametrize("feedback", [1e-8, -1e-8, -1e-14])
+def test_a_ring_is_as_exact_in_other_units(units: tuple[float, ...], feedback: float) -> None:
+    size = np.array(units)
+    A = ring(4, -1.0, feedback) * size[:, None] / size
+    flow = affine_flow(A, 4, 1.0)
+    assert flow.departure is None
+    for h in (0.1, 1.0):
+        with mp.workdps(60):
+            exact = np.array(mp.expm(mp.matrix(A.tolist()) * h).tolist(), float)
+        found = np.array([flow.start(one).at(h) for one in np.eye(4)]).T
+        # In units of their own states come to 1.
+        assert (np.abs(found - exact) <= 1e-10 * size[:, None] / size).all()

@@ -54,6 +54,7 @@ class Search:
     def __init__(self, model: AffineModel, test: CandidateTest) -> None:
         self._model, self.test = model, test
         self.monotone = [element.monotone for element in model.elements]
+        self._contacts = any(element.kind is Kind.IMPACT for element in model.elements)
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
         self._tableaus = Recent[int, BranchTableau](TABLEAU_BYTES)
         """By the order of their rate."""
@@ -78,14 +79,14 @@ class Search:
         """The modes that a search from one mode takes before another one to which it has led; None where it may take any.
 
         Where monotone elements move there are none. One friction that takes more to break away than to slide stays as it is
-        where it can, and rests where it cannot.
+        where it can, and rests where it cannot. Beside contacts, which may touch on the way of a search, it may take any.
         """
         changed = [k for k, (a, b) in enumerate(zip(begin, mode, strict=True)) if a != b]
         uneven = [k for k in changed if not self.monotone[k]]
         if not uneven:
             return ()
         (k, *others), known = changed, (STICK, *SLIDING)
-        if others or not self._uneven(k) or begin[k] not in known or mode[k] not in known:
+        if others or self._contacts or not self._uneven(k) or begin[k] not in known or mode[k] not in known:
             return None
         resting = (*mode[:k], STICK, *mode[k + 1 :])
         return tuple(m for m in dict.fromkeys((begin, resting)) if m != mode)
