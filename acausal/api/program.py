@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
@@ -133,8 +134,9 @@ class Program(CompiledModel):
         inputs: Mapping[str, Any] | None = None,
         options: Options | None = None,
         before: Checkpoint | None = None,
+        open_ended: bool = False,
     ) -> Loop:
-        """Return a run before its first instant; ``before`` is what it continues."""
+        """Return a run before its first instant; ``before`` is what it continues, and ``open_ended`` one of any length."""
         begin, compiled = perf_counter(), self.counts.seconds
         changes = {**overrides(self.model), **scalar_parameters(self.flat, parameters)}
         P = parameter_vector(self.flat, changes)
@@ -157,7 +159,13 @@ class Program(CompiledModel):
         if before is not None and given_numbers == before.parameters and not inputs:
             starts, T0, span = before.starts, before.T0, before.span
         options, core = options or Options(), None
-        numbers = partial(self.cores.numbers, values, open_inputs, Times(T0, span, T0), starts)
+        numbers = partial(
+            self.cores.numbers,
+            values,
+            open_inputs,
+            Times(T0, span, T0, math.inf if open_ended else span),
+            starts,
+        )
         if self._is_large(options, starts):
             core = numbers(sparse=True)
         core = core or numbers()
@@ -251,7 +259,7 @@ class Program(CompiledModel):
         self._check(options, t0, t_end)
 
         def launch(length: float) -> Loop:
-            return self._launch(length, t0, parameters, initial, inputs, start, options)
+            return self._launch(length, t0, parameters, initial, inputs, start, options, span is None)
 
         return Simulation(self, launch, span, start, inputs)
 
@@ -270,17 +278,17 @@ class Program(CompiledModel):
         inputs: Any,
         start: Result | None,
         options: Options,
+        open_ended: bool = False,
     ) -> Loop:
+        settings: dict[str, Any] = {"t0": t0, "inputs": inputs, "options": options, "open_ended": open_ended}
         if start is None:
-            return self.prepare(
-                span, t0=t0, parameters=parameters, initial=initial, inputs=inputs, options=options
-            )
+            return self.prepare(span, parameters=parameters, initial=initial, **settings)
         before = continued(self, start)
         if initial:
             hint = "a continued run takes its states from the earlier one"
             raise ParameterError("`initial` and `start` exclude each other", hint=hint)
         given = {**before.parameters, **scalar_parameters(self.flat, parameters)}
-        return self.prepare(span, t0=t0, parameters=given, inputs=inputs, options=options, before=before)
+        return self.prepare(span, parameters=given, before=before, **settings)
 
     def residual(self) -> Residual:
         """Return the equations, before any reduction, as CasADi functions: see `Residual`."""

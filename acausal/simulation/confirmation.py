@@ -263,7 +263,7 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]))
         largest, missed = run.integration.size, run.method.missed
         require(run, unlocated(core.model, data, motion, known, length, largest, missed), state.t)
-    if not run.visit():
+    if not run.visit(length):
         return
     h, system = WHERE[0] * length, steps.motion.system
     t, mode, lin = state.t + h, state.mode, run.linearisation

@@ -746,7 +746,7 @@ class ClosedForm:
 
     def confirm(self, h: float) -> None:
         """Judge the end, and the way there at the first visits of the mode."""
-        inside, trajectory = self._run.visit(), self._trajectory
+        inside, trajectory = self._run.visit(h), self._trajectory
         doubtful = trajectory.shift is not None or trajectory.flow.departure is not None
         if inside or doubtful or not self._run.holds():
             confirm_flow(self._run, self._tables, trajectory, h, self._begin, inside)

@@ -60,9 +60,9 @@ class NumericCore:
         shared: AnalysedModes | None = None,
         counts: NumericCore | None = None,
         begun: Callable[[Mode], Begun] | None = None,
-        span: float = math.inf,
+        longest: float = math.inf,
     ) -> None:
-        self.unit, self._span = unit, span
+        self.unit, self.longest = unit, longest
         """Unit of time of the derivatives of general sources."""
         self.reduced, self.exosystem, self.readout, self.values = reduced, exosystem, readout, values
         self.analysed, self.seconds = 0, 0.0
@@ -85,7 +85,7 @@ class NumericCore:
         """
         return NumericCore(
             self.reduced, self.values, self.exosystem, make, self.unit, self.readout,
-            shared=shared, counts=self._counts, begun=begun, span=self._span,
+            shared=shared, counts=self._counts, begun=begun, longest=self.longest,
         )  # fmt: skip
 
     @cached_property
@@ -144,7 +144,9 @@ class NumericCore:
 
     def _flow(self, data: ModeData, unit: float) -> AffineFlow:
         closed = affine_flow if self._shared is None else self._shared.flow
-        return closed(data.Ay, len(data.states), min(self.model.T0, self.unit, unit, self._span), self._span)
+        return closed(
+            data.Ay, len(data.states), min(self.model.T0, self.unit, unit, self.longest), self.longest
+        )
 
     def form_rows(self, first: int, count: int) -> Rows:
         """Return some of the forms of the model."""
@@ -237,6 +239,8 @@ class Times(NamedTuple):
     """Its length."""
     unit: float
     """Of the derivatives of general sources."""
+    longest: float
+    """Time within which it ends for certain."""
 
 
 def build_core(
@@ -254,7 +258,7 @@ def build_core(
     With ``system`` rows are sparse, and it makes the equations that are solved along the motions.
     """
     sparse = system is not None
-    degrees, (T0, span, unit) = tuple(f.degree for f in open_inputs), times
+    degrees, (T0, span, unit, longest) = tuple(f.degree for f in open_inputs), times
     exosystem = build_exosystem(reduced, values, degrees, unit)
     matrices = core_matrices(reduced, values, exosystem, sparse)
     xi_scale = source_scale(reduced, values, exosystem, open_inputs, T0, span)
@@ -274,7 +278,9 @@ def build_core(
         model = replace(model, nominals=core_magnitudes(reduced, labels.nominals))
     readout = values.still("readout", NOTHING, lambda: Readout.of(reduced, exosystem, values.P), exosystem)
     numbers = matrices.forms, model
-    return NumericCore(reduced, values, exosystem, lambda: numbers, unit, readout, system, shared, span=span)
+    return NumericCore(
+        reduced, values, exosystem, lambda: numbers, unit, readout, system, shared, longest=longest
+    )
 
 
 def source_scale(

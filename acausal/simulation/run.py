@@ -73,6 +73,8 @@ class Run:
     status: Status = field(default_factory=Status)
     work: Work = field(default_factory=Work)
     visits: dict[Mode, int] = field(default_factory=dict)
+    looked: dict[Mode, float] = field(default_factory=dict)
+    """Longest segment of each mode that was looked into."""
 
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat
@@ -307,10 +309,19 @@ class Run:
         """The point has moved: signs of forms are taken anew."""
         self._signs = None
 
-    def visit(self) -> bool:
-        """Count a segment in the present mode; whether to look inside it, as at the 1st, 4th, 16th, ... of each mode."""
-        count = self.visits[self.state.mode] = self.visits.get(self.state.mode, 0) + 1
-        return self_check.EVERY_VISIT or (count & (count - 1) == 0 and count.bit_length() % 2 == 1)
+    def visit(self, length: float) -> bool:
+        """Count a segment in the present mode; whether to look inside it.
+
+        That is at the 1st, 4th, 16th, ... of each mode, and where it is more than four times as long as those looked into: what
+        rounding of rates moves grows with it.
+        """
+        mode = self.state.mode
+        count = self.visits[mode] = self.visits.get(mode, 0) + 1
+        longest = self.looked.get(mode, 0.0)
+        looks = (count & (count - 1) == 0 and count.bit_length() % 2 == 1) or length > 4.0 * longest
+        if looks:
+            self.looked[mode] = max(longest, length)
+        return looks or self_check.EVERY_VISIT
 
     @property
     def present(self) -> Values:
@@ -386,7 +397,7 @@ class Run:
         self, D: np.ndarray, R: np.ndarray, open_inputs: tuple[OpenInput, ...], unit: float | None = None
     ) -> NumericCore:
         """The numbers of these discretes and relations."""
-        times = Times(self.T0, self.span, self.T0 if unit is None else unit)
+        times = Times(self.T0, self.span, self.T0 if unit is None else unit, self.core.longest)
         values, sparse = Values(self.values.P, D, R), self.base.system is not None
         made = self.cores.numbers(values, open_inputs, times, self.starts, sparse)
         if made is None:

@@ -153,3 +153,21 @@ def test_amplified_lags_in_a_run_far_shorter_than_their_time_constants(
         with mp.workdps(60):
             exact = float((mp.expm(A * mp.mpf(t)) * start)[n - 1])
         assert result[f"lag[{n - 1}].y"].at(t) == pytest.approx(exact, rel=1e-10)
+
+
+@pytest.mark.parametrize("first", [None, 1e-9, 1e-5])
+def test_a_short_first_piece_hides_no_rates_that_cancel(first: float | None) -> None:
+    """Only some segments of a mode are looked into; a long one behind a short one was 4e-5 off, and finished."""
+    model = ac.Circuit()
+    source, ground = model.add("source", el.ConstantVoltage(V=1.0)), model.add("ground", el.Ground())
+    slow, fast = model.add("slow", el.Resistor(R=1.3e6)), model.add("fast", el.Resistor(R=0.7e-6))
+    near, far = model.add("near", el.Capacitor(C=1.1e-6)), model.add("far", el.Capacitor(C=0.9e-6))
+    model.connect(source.p, slow.p)
+    model.connect(slow.n, near.p, fast.p)
+    model.connect(fast.n, far.p)
+    model.connect(source.n, near.n, far.n, ground.p)
+    run = ac.Program(model).start()
+    with pytest.raises(ac.ConsistencyError, match="rates that cancel exceed the motion of"):
+        if first is not None:
+            run.advance(first)
+        run.advance(1.0)
