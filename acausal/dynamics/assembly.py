@@ -225,7 +225,7 @@ class _Assembler:
         Split apart, both parts of what they respond with exceed it over the time unit; or, where both die away, over what both
         remember, however long a run is.
         """
-        forgets = np.minimum(np.maximum(-exponent.real, 0.0), max(-member.centre.real, 0.0))
+        forgets = np.minimum(np.maximum(-np.real(exponent), 0.0), max(-member.centre.real, 0.0))
         order = member.length + m - 1
         return np.maximum(join_distance(order) / self.T0, forgets * JOIN ** (1.0 / order))
 
