@@ -12,12 +12,12 @@ import numpy as np
 
 from ..reduction.double_double import Complex, product
 from .closed_form import AffineFlow, Basis
-from .decoupling import decouple
+from .decoupling import decouple, undivided
 from .exosystem import Member, SourceBlock, blocks
 from .exponential import Exponential, matrices_of, sizes_reached
 from .power_series import PowerSeries, as_series, powers
 from .products import Parts
-from .spectrum import EigenvalueGroup, Sizes, equal_sizes, spread, state_scales
+from .spectrum import EigenvalueGroup, equal_sizes, spread, state_scales
 
 Rate = tuple[float, float, float]
 """sigma, omega, omega_low with omega >= 0."""
@@ -34,6 +34,8 @@ def rate_of(centre: complex, low: complex) -> Rate:
 
 JOIN = 0.01
 """Distance, times T0, within which an eigenvalue is joined with a constant, sinusoid or exponential."""
+UNDIVIDED = 4.0
+"""Fastest exponent, times T0, up to which a matrix may stay undivided."""
 SERIES_RADIUS = 0.5
 """Largest spread of exponents times the length of a piece."""
 SERIES_SPAN = 16384.0
@@ -298,23 +300,34 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float, span: float = math.inf) -> A
     is a sum of modes, or of small groups where the eigenvectors are ill conditioned.
     """
     Ay = np.asarray(Ay, float)
-    exact = Exponential(Ay, T0, span)
-    parts, missed = _parts(Ay, nx, T0, state_scales, exact)
+    exact, A = Exponential(Ay, T0, span), Ay[:nx, :nx]
+
+    def made(groups: list[EigenvalueGroup]) -> tuple[Parts, Callable[[np.ndarray], np.ndarray]]:
+        parts = replace(_parts(Ay, nx, T0, groups), size=exact.size)
+        return parts, partial(matrices_of, AffineFlow(parts, nx))
+
+    parts, matrices = made(decouple(A, T0, state_scales) if nx else [])
+    missed = exact.missed(matrices)
     if missed > 1.0:
         # The sizes of states are a guess, which may have been wrong.
         for sizes in (equal_sizes, sizes_reached):
-            others, of_others = _parts(Ay, nx, T0, sizes, exact)
-            if of_others < missed:
-                parts, missed = others, of_others
-        found = exact.departure(partial(matrices_of, AffineFlow(parts, nx)))
-        parts = replace(parts, departure=found)
-    return AffineFlow(parts, nx)
+            others, of_others = made(decouple(A, T0, sizes))
+            found = exact.missed(of_others)
+            if found < missed:
+                parts, matrices, missed = others, of_others, found
+    if nx > 1 and spread(A) * T0 <= UNDIVIDED:
+        # Within less than its time constants, what one state hands on to another over many is lost between modes.
+        lost = exact.lost(matrices)
+        if lost > 1.0:
+            others, of_others = made(undivided(A))
+            if exact.lost(of_others) < lost:
+                parts, matrices, missed = others, of_others, exact.missed(of_others)
+    return AffineFlow(parts if missed <= 1.0 else replace(parts, departure=exact.departure(matrices)), nx)
 
 
-def _parts(Ay: np.ndarray, nx: int, T0: float, sizes: Sizes, exact: Exponential) -> tuple[Parts, float]:
-    """The parts of a flow with some guess of sizes, and how far it is from the exponential, in units of rounding."""
+def _parts(Ay: np.ndarray, nx: int, T0: float, groups: list[EigenvalueGroup]) -> Parts:
+    """The parts of a flow, made of some groups."""
     work = _Assembler(Ay, nx, T0)
-    groups = decouple(Ay[:nx, :nx], T0, sizes) if nx else []
     modes = [group for group in groups if len(group.N) == 1]
     if modes:
         work.add_modes(modes)
@@ -322,8 +335,7 @@ def _parts(Ay: np.ndarray, nx: int, T0: float, sizes: Sizes, exact: Exponential)
         if len(group.N) > 1:
             work.add_cluster(group)
     work.add_sources()
-    parts = replace(_pack(work), size=exact.size)
-    return parts, exact.missed(partial(matrices_of, AffineFlow(parts, nx)))
+    return _pack(work)
 
 
 def _series(distance: float, T0: float, lead: int) -> tuple[float, int]:

@@ -52,6 +52,18 @@ def decouple(A: np.ndarray, T0: float, sizes: Sizes = state_scales) -> list[Eige
     return found
 
 
+def undivided(A: np.ndarray) -> list[EigenvalueGroup]:
+    """One group for each part of a matrix that has nothing to do with the others, with its states as they are."""
+    found = []
+    for part in independent_parts(A):
+        one = np.eye(len(part), dtype=complex)
+        own = A[part[:, None], part].astype(complex)
+        centre = complex(own.diagonal().mean())
+        group_of_part = EigenvalueGroup(one, one, centre, 0j, own - centre * one, 1)
+        found.append(_over_all(group_of_part, part, len(A)))
+    return found
+
+
 def _split(A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes) -> list[EigenvalueGroup]:
     """The same for a matrix in the order of `driving.driven_first`."""
     modes = _modes(A, blocks, T0, sizes)

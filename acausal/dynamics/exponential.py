@@ -25,9 +25,13 @@ from .products import Departure
 from .spectrum import EigenvalueGroup
 
 TERMS = 8
-"""Of the Taylor series; with SHORT the others are 2e-14 of its sum at most."""
-SHORT = 0.125
+"""Of the Taylor series; with SHORT the others are far below the rounding of its sum."""
+SHORT = 2.0**-9
 """Norm of the exponent at the first time."""
+FEWEST = 12
+"""Doublings from there to the last time."""
+GROWN = 6
+"""Doublings after which what takes more steps from state to state than the series has terms is known to 1e-9 of itself."""
 PERIODS = 16.0
 """Time units up to which flows are compared; what cancels does so from the start."""
 DECADE = 3
@@ -38,6 +42,8 @@ ROUNDED = 2.0**-43
 """The same of one that is as good as any: `spectrum.CONDITION` times the rounding of a number."""
 EARLY = 2.0**-20
 """Part of what a state has come to be until then."""
+LOST = 2.0**-30
+"""The same where no state is measured by others."""
 RANGE = 1e100
 """Growth beyond which nothing is compared."""
 
@@ -64,17 +70,20 @@ class Exponential:
         self._A = A
         with np.errstate(all="ignore"):
             self._squared = list(_squared_up(A, min(PERIODS * unit, span)))
-            reached = np.maximum.accumulate([np.abs(np.eye(len(A)) + X) for _, X in self._squared])
+            self._reached = np.maximum.accumulate([np.abs(np.eye(len(A)) + X) for _, X in self._squared])
             self._first = sum(h < unit for h, _ in self._squared[1:])
-            self.reached = reached[self._first]
-            """What states (n, n) come to within a time unit at most, for each one that begins with 1."""
-            self._sizes = np.maximum(reached, np.minimum(1.0, 1.0 / reached.transpose(0, 2, 1)))
+            self._sizes = np.maximum(self._reached, np.minimum(1.0, 1.0 / self._reached.transpose(0, 2, 1)))
         self._compared = list(range(len(self._squared))[::-DECADE])
 
     @property
     def size(self) -> np.ndarray:
         """How large (n, n) states are within a time unit, for each one that begins with 1."""
         return self._sizes[self._first]
+
+    @property
+    def reached(self) -> np.ndarray:
+        """What states (n, n) come to within a time unit at most, for each one that begins with 1."""
+        return self._reached[self._first]
 
     @cached_property
     def _bounds(self) -> np.ndarray:
@@ -98,6 +107,13 @@ class Exponential:
         if off[k, i, j] <= allowed[k, i, j]:
             return None
         return Departure(int(i), float(off[k, i, j]), float(size[k, i, j]), float(allowed[k, i, j]))
+
+    def lost(self, matrices: Callable[[np.ndarray], np.ndarray]) -> float:
+        """How far such matrices are from exponentials, up to 1 as near as any, where each state is measured by itself alone."""
+        grown = np.array(self._compared) >= GROWN
+        with np.errstate(all="ignore"):
+            found = self._off(matrices) / (LOST * self._reached[self._compared] + self._bounds)
+        return float(np.nanmax(found[grown], initial=0.0))
 
     def missed(self, matrices: Callable[[np.ndarray], np.ndarray]) -> float:
         """How far such matrices are from exponentials: up to 1 as near as any, and for what states have become until then too."""
@@ -155,7 +171,7 @@ def _squared_up(A: np.ndarray, last: float) -> Iterator[tuple[float, np.ndarray]
     """Times that double up to ``last`` or beyond, and ``exp(A h) - 1``, which keeps the digits of slow states."""
     size = np.abs(A)
     norm = min(float(size.sum(axis=0).max()), float(size.sum(axis=1).max()), sys.float_info.max)
-    h = 2.0 ** math.floor(math.log2(min(SHORT / norm, last))) if norm else last
+    h = 2.0 ** math.floor(math.log2(min(SHORT / norm, last * 2.0**-FEWEST))) if norm else last
     X = term = A * h
     for k in range(2, TERMS + 1):
         term = A @ term * (h / k)

@@ -73,8 +73,7 @@ class Run:
     status: Status = field(default_factory=Status)
     work: Work = field(default_factory=Work)
     visits: dict[Mode, int] = field(default_factory=dict)
-    looked: dict[Mode, float] = field(default_factory=dict)
-    """Longest segment of each mode that was looked into."""
+    looked: dict[Mode, float] = field(default_factory=dict)  # Lengths of the longest segments that were.
 
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat
@@ -172,8 +171,6 @@ class Run:
             self.next_tick = self.schedule.next(now.ticks)
         return due
 
-    # -- the state as one record ---------------------------------------------------------------------------------
-
     def snapshot(self) -> State:
         """The present state; later instants do not change it."""
         return State(*values_of(self.state))
@@ -230,8 +227,6 @@ class Run:
         """What is in force beside the mode: relations with their operators, forced and disabled branches."""
         now, relations = self.state, self.discrete.state_relations
         return self.program.unknowns.relation_operators, (now.R, relations), now.forced, now.disabled
-
-    # -- access for the instants ---------------------------------------------------------------------------------
 
     @cached_property
     def data(self) -> ModeData:
@@ -310,18 +305,13 @@ class Run:
         self._signs = None
 
     def visit(self, length: float) -> bool:
-        """Count a segment in the present mode; whether to look inside it.
-
-        That is at the 1st, 4th, 16th, ... of each mode, and where it is more than four times as long as those looked into: what
-        rounding of rates moves grows with it.
-        """
-        mode = self.state.mode
+        """Count a segment in the present mode; whether to look inside, as at the 1st, 4th, 16th, ... and much longer ones."""
+        mode, longest = self.state.mode, self.looked.get(self.state.mode, 0.0)
         count = self.visits[mode] = self.visits.get(mode, 0) + 1
-        longest = self.looked.get(mode, 0.0)
-        looks = (count & (count - 1) == 0 and count.bit_length() % 2 == 1) or length > 4.0 * longest
-        if looks:
-            self.looked[mode] = max(longest, length)
-        return looks or self_check.EVERY_VISIT
+        looks = (count & (count - 1) == 0 and count.bit_length() % 2 == 1) or self_check.EVERY_VISIT
+        if looks := looks or length > 4.0 * longest:
+            self.looked[mode] = max(length, longest)
+        return looks
 
     @property
     def present(self) -> Values:

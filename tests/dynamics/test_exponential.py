@@ -68,17 +68,25 @@ def test_a_faulty_product_is_found(name: str) -> None:
     assert Exponential(A, 1.0).departure(partial(matrices_of, flow)) is not None
 
 
-@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e7])
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 30.0, 1e7])
 @pytest.mark.parametrize("size", [1.0, 1e6])
 @pytest.mark.parametrize("stages", [4, 6])
 def test_modes_that_only_cancel_are_found(
     stages: int, size: float, unit: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Where the unit is within the time constants, the matrix that is not divided stands for them."""
     monkeypatch.setattr(spectrum, "_reaches", lambda *_: True)
     sizes = size ** np.arange(stages)
-    found = affine_flow(cascade(stages, 1e-6) * sizes[:, None] / sizes, stages, unit).departure
-    assert found is not None
-    assert found.off > found.allowed
+    A = cascade(stages, 1e-6) * sizes[:, None] / sizes
+    flow = affine_flow(A, stages, unit)
+    if unit > 1.0:
+        assert flow.departure is not None
+        assert flow.departure.off > flow.departure.allowed
+        return
+    assert flow.departure is None
+    with mp.workdps(60):
+        exact = np.array((mp.expm(mp.matrix(A.tolist()) * unit)[:, 0]).tolist(), float).ravel()
+    assert flow.start(np.eye(stages)[0]).at(unit) == pytest.approx(exact, rel=1e-12)
 
 
 def test_a_run_ends_where_modes_only_cancel(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,3 +171,45 @@ def test_a_short_first_piece_hides_no_rates_that_cancel(first: float | None) -> 
         if first is not None:
             run.advance(first)
         run.advance(1.0)
+
+
+def sallen_key(gains: list[float]) -> ac.Component:
+    """Low passes of second order with a corner at 1e4 per second, each behind the one before, at a step of 1 V."""
+    model = ac.Circuit()
+    source, ground = model.add("source", el.StepVoltage(V=1.0)), model.add("ground", el.Ground())
+    before, returns = source.p, [source.n, ground.p]
+    for k, gain in enumerate(gains):
+        amplifier = model.add(f"op{k}", el.IdealOpAmp3Pin())
+        first, second = model.add(f"ra{k}", el.Resistor(R=1e4)), model.add(f"rb{k}", el.Resistor(R=1e4))
+        back, down = model.add(f"ca{k}", el.Capacitor(C=1e-8)), model.add(f"cb{k}", el.Capacitor(C=1e-8))
+        low, high = (
+            model.add(f"rg{k}", el.Resistor(R=1e3)),
+            model.add(f"rf{k}", el.Resistor(R=1e3 * (gain - 1))),
+        )
+        model.connect(before, first.p)
+        model.connect(first.n, second.p, back.p)
+        model.connect(second.n, down.p, amplifier.in_p)
+        model.connect(low.n, amplifier.in_n, high.p)
+        model.connect(high.n, amplifier.out, back.n)
+        returns += [down.n, low.p]
+        before = amplifier.out
+    model.connect(*returns)
+    return model
+
+
+@pytest.mark.parametrize("gains", [[1.068, 1.586, 2.482], [2.482, 1.586, 1.068], [1.586] * 6, [2.2] * 8])
+@pytest.mark.parametrize("end", [3e-6, 1e-5, 3e-5, 1e-4, 1e-3])
+def test_what_a_cascade_hands_on_within_its_time_constants(gains: list[float], end: float) -> None:
+    """Between modes 1e-16 of the first stage were left, where the last one had come to 1e-19 or 1e-9, and `check` failed."""
+    result, n = ac.simulate(sallen_key(gains), end), len(gains)
+    # y'' = w**2 (G u - y) - (3 - G) w y', in units of w.
+    A = mp.zeros(2 * n + 1)
+    for k in range(n):
+        gain = 1 + mp.mpf(1e3 * (gains[k] - 1)) / 1000
+        A[2 * k, 2 * k + 1], A[2 * k + 1, 2 * k], A[2 * k + 1, 2 * k + 1] = 1, -1, gain - 3
+        A[2 * k + 1, 2 * k - 2 if k else 2 * n] = gain
+    with mp.workdps(60):
+        exact = float(mp.expm(A * mp.mpf(end) * 10000)[2 * n - 2, 2 * n])
+    last = result[f"rf{n - 1}.n.v"]
+    assert last.final == pytest.approx(exact, rel=1e-8)
+    assert result.check().ok
