@@ -35,7 +35,7 @@ def rate_of(centre: complex, low: complex) -> Rate:
 JOIN = 0.01
 """Distance, times T0, within which an eigenvalue is joined with a constant, sinusoid or exponential."""
 UNDIVIDED = 4.0
-"""Fastest exponent, times T0, up to which a matrix may stay undivided."""
+"""Fastest exponent, times the span of a run, up to which a matrix may stay undivided."""
 SERIES_RADIUS = 0.5
 """Largest spread of exponents times the length of a piece."""
 SERIES_SPAN = 16384.0
@@ -315,13 +315,14 @@ def affine_flow(Ay: np.ndarray, nx: int, T0: float, span: float = math.inf) -> A
             found = exact.missed(of_others)
             if found < missed:
                 parts, matrices, missed = others, of_others, found
-    if nx > 1 and spread(A) * T0 <= UNDIVIDED:
-        # Within less than its time constants, what one state hands on to another over many is lost between modes.
+    if nx > 1 and spread(A) * span <= UNDIVIDED:
+        # In a run within its time constants, what one state hands on to another over many is lost between modes.
         lost = exact.lost(matrices)
         if lost > 1.0:
             others, of_others = made(undivided(A))
-            if exact.lost(of_others) < lost:
-                parts, matrices, missed = others, of_others, exact.missed(of_others)
+            found = exact.missed(of_others)
+            if found <= max(1.0, missed) and exact.lost(of_others) < lost:
+                parts, matrices, missed = others, of_others, found
     return AffineFlow(parts if missed <= 1.0 else replace(parts, departure=exact.departure(matrices)), nx)
 
 

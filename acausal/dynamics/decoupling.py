@@ -58,9 +58,9 @@ def undivided(A: np.ndarray) -> list[EigenvalueGroup]:
     for part in independent_parts(A):
         one = np.eye(len(part), dtype=complex)
         own = A[part[:, None], part].astype(complex)
-        centre = complex(own.diagonal().mean())
-        group_of_part = EigenvalueGroup(one, one, centre, 0j, own - centre * one, 1)
-        found.append(_over_all(group_of_part, part, len(A)))
+        # Without a common exponent what stays where it is stays exactly; one state alone is a simple mode.
+        centre = complex(own[0, 0]) if len(part) == 1 else 0j
+        found.append(_over_all(EigenvalueGroup(one, one, centre, 0j, own - centre * one, 1), part, len(A)))
     return found
 
 

@@ -74,19 +74,11 @@ def test_a_faulty_product_is_found(name: str) -> None:
 def test_modes_that_only_cancel_are_found(
     stages: int, size: float, unit: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the unit is within the time constants, the matrix that is not divided stands for them."""
     monkeypatch.setattr(spectrum, "_reaches", lambda *_: True)
     sizes = size ** np.arange(stages)
-    A = cascade(stages, 1e-6) * sizes[:, None] / sizes
-    flow = affine_flow(A, stages, unit)
-    if unit > 1.0:
-        assert flow.departure is not None
-        assert flow.departure.off > flow.departure.allowed
-        return
-    assert flow.departure is None
-    with mp.workdps(60):
-        exact = np.array((mp.expm(mp.matrix(A.tolist()) * unit)[:, 0]).tolist(), float).ravel()
-    assert flow.start(np.eye(stages)[0]).at(unit) == pytest.approx(exact, rel=1e-12)
+    found = affine_flow(cascade(stages, 1e-6) * sizes[:, None] / sizes, stages, unit).departure
+    assert found is not None
+    assert found.off > found.allowed
 
 
 def test_a_run_ends_where_modes_only_cancel(monkeypatch: pytest.MonkeyPatch) -> None:

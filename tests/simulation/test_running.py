@@ -419,7 +419,8 @@ def test_modes_are_looked_at_ever_more_seldom(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", False)
     run = compile_model(Buck()).prepare(1e-3)
     begin(run)
-    looked = [run.visit() for _ in range(70)]
+    looked = [run.visit(5e-6) for _ in range(70)]
     assert [k for k, inside in enumerate(looked, 1) if inside] == [1, 4, 16, 64]
+    assert [run.visit(length) for length in (1.9e-5, 2.1e-5, 8e-5, 1e-4)] == [False, True, False, True]
     monkeypatch.setattr("acausal.simulation.self_check.EVERY_VISIT", True)
-    assert run.visit() is True
+    assert run.visit(5e-6) is True
