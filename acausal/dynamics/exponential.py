@@ -36,8 +36,10 @@ PERIODS = 16.0
 """Time units up to which flows are compared; what cancels does so from the start."""
 DECADE = 3
 """Doublings between two comparisons: one in each decade of time, nearly."""
+RESOLVED = 2.0**-27
+"""Part of the size of a state by which a flow may differ: losses of a tenth of a milliohm beside microseconds leave 1e-9."""
 AGREED = 2.0**-34
-"""Part of the size of a state by which a flow may differ."""
+"""The same of modes that stand for groups."""
 ROUNDED = 2.0**-43
 """The same of one that is as good as any: `spectrum.CONDITION` times the rounding of a number."""
 EARLY = 2.0**-20
@@ -98,11 +100,13 @@ class Exponential:
         # High powers may leave the range of doubles where what they belong to has died away; a run that reads them says so.
         return np.where(np.isfinite(found), np.abs(found - expected), 0.0)
 
-    def departure(self, matrices: Callable[[np.ndarray], np.ndarray]) -> Departure | None:
+    def departure(
+        self, matrices: Callable[[np.ndarray], np.ndarray], part: float = RESOLVED
+    ) -> Departure | None:
         """Where matrices (k, n, n) at some times (k,), which should be exponentials, are not; None if they are."""
         with np.errstate(all="ignore"):
             size = self._sizes[np.maximum(self._compared, self._first)]
-            off, allowed = self._off(matrices), AGREED * size + self._bounds
+            off, allowed = self._off(matrices), part * size + self._bounds
             k, i, j = np.unravel_index(np.argmax(off / allowed), off.shape)
         if off[k, i, j] <= allowed[k, i, j]:
             return None
@@ -140,7 +144,7 @@ def confirmed(groups: Sequence[EigenvalueGroup], A: np.ndarray, unit: float) -> 
             sum((g.weight * (g.P * np.exp(g.centre * h)) @ g.U).real for g in groups) for h in hs.tolist()
         ])  # fmt: skip
 
-    return Exponential(A, unit).departure(matrices) is None
+    return Exponential(A, unit).departure(matrices, AGREED) is None
 
 
 def matrices_of(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
