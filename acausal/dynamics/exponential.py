@@ -157,7 +157,8 @@ def matrices_of(flow: AffineFlow, hs: np.ndarray) -> np.ndarray:
         for k in np.flatnonzero(~within)[np.argsort(hs[~within], kind="stable")].tolist():
             while h < hs[k]:
                 last, h = last @ last, 2.0 * h
-            found[k] = last if h == hs[k] else np.nan
+            assert h == hs[k], "times and reaches are powers of two"
+            found[k] = last
     return found
 
 
