@@ -9,21 +9,16 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..kernels.newton import ACCURATE, CONTRACTS, REACHED
 from ..reduction.rounding import UNIT
 from .blocks import MOST_COLUMNS, BlockTriangular, balanced, solution
 from .equations import Jet
 from .lowering import Buffered, Many
-from .rounding import REACHED
 
 STEPS = 3
 """Newton steps of one call: from the error of a prediction to rounding, where convergence is quadratic."""
 LINEAR_STEPS = 2
 """The same of rows that are linear in what is solved: the second tells that the first was exact."""
-ACCURATE = 1e-10
-"""Step, in units of the scale, from which on residuals that are rounding end an iteration: it goes on as long as it is of
-use, for where slopes all but vanish rounding leaves unknowns wide open, and from one point to the next they would leap."""
-CONTRACTS = 0.25
-"""Ratio of successive steps up to which full ones are trusted."""
 
 
 class Correction:

@@ -14,7 +14,9 @@ OPERATIONS = {
     ca.OP_LE: p.LESS_OR_SAME, ca.OP_EQ: p.SAME, ca.OP_NE: p.DIFFERENT, ca.OP_NOT: p.NOT, ca.OP_AND: p.AND, ca.OP_OR: p.OR,
     ca.OP_IF_ELSE_ZERO: p.IF_ELSE_ZERO, ca.OP_FLOOR: p.FLOOR, ca.OP_CEIL: p.CEIL, ca.OP_FABS: p.MAGNITUDE,
     ca.OP_SIGN: p.SIGN, ca.OP_FMIN: p.MINIMUM, ca.OP_FMAX: p.MAXIMUM, ca.OP_SQRT: p.SQUARE_ROOT, ca.OP_EXP: p.EXPONENTIAL,
-    ca.OP_LOG: p.LOGARITHM, ca.OP_SIN: p.SINE, ca.OP_COS: p.COSINE,
+    ca.OP_LOG: p.LOGARITHM, ca.OP_SIN: p.SINE, ca.OP_COS: p.COSINE, ca.OP_TAN: p.TANGENT, ca.OP_ASIN: p.ARCSINE,
+    ca.OP_ACOS: p.ARCCOSINE, ca.OP_ATAN: p.ARCTANGENT, ca.OP_SINH: p.HYPERBOLIC_SINE, ca.OP_COSH: p.HYPERBOLIC_COSINE,
+    ca.OP_TANH: p.HYPERBOLIC_TANGENT, ca.OP_ATAN2: p.ANGLE, ca.OP_POW: p.POWER, ca.OP_CONSTPOW: p.POWER,
 }  # fmt: skip
 """What kernels can do, by CasADi's names."""
 

@@ -12,13 +12,11 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..kernels.newton import REACHED
 from ..reduction.rounding import UNIT
 
 LEAST = float(np.finfo(float).tiny)
 """What an operation may round where its result has left the range of normal numbers."""
-REACHED = 4.0
-"""Residual of a solution in units of its rounding: that of the evaluation here, that of the evaluation before, which the last
-step carries here, that of the point, and one for its division by the matrix."""
 _EXACT = frozenset(
     (
         ca.OP_NEG, ca.OP_TWICE, ca.OP_FABS, ca.OP_FMIN, ca.OP_FMAX, ca.OP_IF_ELSE_ZERO, ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL,

@@ -11,9 +11,10 @@ from ..errors import AcausalError, Location, shortened
 from ..flattening.flat_model import kind_of
 from ..modeling.expressions import Symbol, walk
 from ..reduction.labels import nonlinear_row
-from ..simulation.nonlinear.motion import BESIDE, Motion
+from ..simulation.nonlinear.motion import Motion
 from ..simulation.nonlinear.newton import NewtonFailure
 from ..simulation.nonlinear.singular_points import TAKES_PART, Surroundings, crossing
+from ..simulation.nonlinear.state_selection import BESIDE
 from ..simulation.nonlinear.steps import unknowns_of
 from ..simulation.standing import Standing
 

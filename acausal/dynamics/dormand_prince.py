@@ -8,7 +8,6 @@ Equations I, 2nd ed., Springer 1993, section II.6.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -64,6 +63,11 @@ PROBE_WEIGHT = 0.2
 """Error of the dense output in units of its residual times the step size. Measured: so it stays within the tolerance."""
 
 PROBE_VALUE, PROBE_SLOPE = weights_inside(STAGES[6], DENSE, PROBE)
+TIMES = np.array([*NODES, PROBE])
+"""Fractions of the step at which the rate is evaluated."""
+ARGUMENTS = np.zeros((8, 8))
+"""Weights of the rates in the arguments."""
+ARGUMENTS[:7, :7], ARGUMENTS[7, :7] = STAGES, PROBE_VALUE
 
 
 class DormandPrince(Stepper):
@@ -76,31 +80,21 @@ class DormandPrince(Stepper):
     error_order = 5
     between = longest_stretch(*NODES, PROBE)
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self._slopes = np.zeros((7, self.y.size))
-        self._scaled = np.empty_like(STAGES)
-        self._before_last = self.y
-        self.made = 0.0
-        """Size of the last step."""
-        # Views: slicing in the loop would take as long as the arithmetic.
-        self._inner = [(k, NODES[k], self._scaled[k, :k], self._slopes[:k]) for k in range(1, 6)]
-        self._outer = (self._scaled[6, :6], self._slopes[:6])
+    count = len(TIMES)
+    made = 0.0
+    """Size of the last step."""
 
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
-        t, y, slopes = self.t, self.y, self._slopes
-        h = self.made = t1 - t
-        slopes[0] = self._rate
-        np.multiply(STAGES, h, out=self._scaled)
-        for k, node, weights, known in self._inner:
-            self._before_last = y + weights.dot(known)
-            slopes[k] = self._evaluate(t + node * h, self._before_last)
-        weights, known = self._outer
-        y1 = y + weights.dot(known)
-        slopes[6] = self._evaluate(t1, y1)
-        inner = y + h * PROBE_VALUE.dot(slopes)
-        residual = PROBE_SLOPE.dot(slopes) - self._evaluate(t + PROBE * h, inner)
-        return y1, np.array([(h * EMBEDDED_WEIGHT) * ERROR.dot(slopes), (h * PROBE_WEIGHT) * residual])
+        h, stages = t1 - self.t, self.stages
+        self.made = h
+        np.multiply(ARGUMENTS, h, out=stages.weights)
+        times = self.t + TIMES * h
+        times[5:7] = t1
+        self._make_stages(times)
+        slopes = stages.parts
+        residual = PROBE_SLOPE.dot(slopes[:7]) - slopes[7]
+        errors = np.array([(h * EMBEDDED_WEIGHT) * ERROR.dot(slopes[:7]), (h * PROBE_WEIGHT) * residual])
+        return stages.arguments[6].copy(), errors
 
     @property
     def reach(self) -> float:
@@ -108,7 +102,7 @@ class DormandPrince(Stepper):
 
         The last two stages are at the same time: by the difference of their rates over that of their arguments.
         """
-        apart, change = (self.y - self._before_last) / self._scale, self._stages_apart
+        apart, change = (self.y - self.stages.arguments[5]) / self._scale, self._stages_apart
         distance = float(apart.dot(apart))
         return self.made * math.sqrt(float(change.dot(change)) / distance) if distance > 0.0 else 0.0
 
@@ -124,10 +118,10 @@ class DormandPrince(Stepper):
     @property
     def _stages_apart(self) -> np.ndarray:
         """Difference of the rates of the last two stages, in units of the tolerances."""
-        return (self._slopes[6] - self._slopes[5]) / self._scale
+        return (self.stages.parts[6] - self.stages.parts[5]) / self._scale
 
     def _rate_at(self, t1: float, y1: np.ndarray) -> np.ndarray:
-        return self._slopes[6].copy()
+        return self.stages.parts[6].copy()
 
     def _dense(self, h: float) -> np.ndarray:
-        return h * DENSE.dot(self._slopes)
+        return h * DENSE.dot(self.stages.parts[:7])

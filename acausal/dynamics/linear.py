@@ -6,6 +6,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from ..kernels.linear_systems import RightSide, SmallSystem
+from ..kernels.loading import Bound, Packed
 from .problem import StepFailure
 
 
@@ -46,6 +48,33 @@ class DenseShifted:
         return self._getrs(self._matrix, self._pivots, b, overwrite_b=1)[0]
 
 
+class SmallShifted:
+    """LU factors by the kernels, which use them too.
+
+    Parameters
+    ----------
+    system : SmallSystem
+    """
+
+    def __init__(self, system: SmallSystem) -> None:
+        self._matrix, self._diagonal = system.matrix, np.einsum("ii->i", system.matrix)
+        self._right, packed = RightSide(np.zeros(len(system.matrix))), Packed(system)
+        self._factorise, self._solve = Bound("factorise", packed), Bound("solve", packed, Packed(self._right))
+
+    def factorise(self, shift: float, jacobian: Any) -> None:
+        """Factors by partial pivoting."""
+        np.negative(jacobian, out=self._matrix)
+        self._diagonal += shift
+        if not self._factorise.run():
+            raise StepFailure("the matrix of the step is singular")
+
+    def solve(self, b: np.ndarray) -> np.ndarray:
+        """Forward and back substitution."""
+        self._right.x[:] = b
+        self._solve.run()
+        return self._right.x.copy()
+
+
 class SparseShifted:
     """LU factors by SuperLU."""
 
@@ -70,8 +99,10 @@ class SparseShifted:
         return self._factors.solve(b)
 
 
-def shifted(jacobian: Any) -> Shifted:
-    """What solves systems with a Jacobian of this kind; one that does so itself is returned."""
+def shifted(jacobian: Any, small: SmallSystem | None = None) -> Shifted:
+    """What solves systems with a Jacobian of this kind, in ``small`` if that is given; one that does so itself is returned."""
     if isinstance(jacobian, Shifted):
         return jacobian
+    if small is not None:
+        return SmallShifted(small)
     return (DenseShifted if isinstance(jacobian, np.ndarray) else SparseShifted)(jacobian.shape[0])

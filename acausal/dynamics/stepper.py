@@ -15,7 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..kernels.stages import GIVEN, IMPLICIT, NEXT
 from .problem import Problem, StepFailure, StepSizeError
+from .stages import StageKernel, new_stages, new_system
 from .step import Step
 from .work import Work
 
@@ -89,6 +91,8 @@ class Stepper(ABC):
         Rate at the start where it is known.
     work : Work, optional
         Counters to go on with.
+    kernel : callable, optional
+        Number of stages -> what makes them natively, None where nothing does.
 
     Attributes
     ----------
@@ -116,6 +120,8 @@ class Stepper(ABC):
 
     error_order: int
     """The estimated error is of this order in the step size."""
+    count: int
+    """Stages of a step, those that are only looked at included."""
     between: float
     """Part of a step in the middle of the longest stretch without a point that the method looks at."""
 
@@ -130,11 +136,16 @@ class Stepper(ABC):
         span: float,
         rate: np.ndarray | None = None,
         work: Work | None = None,
+        kernel: Callable[[int], StageKernel | None] | None = None,
     ) -> None:
         self.problem, self.demands = problem, demands
         self.t = float(t)
         self.y = np.array(y, dtype=float)
         self._errors = np.empty((0, self.y.size))
+        self._kernel = None if kernel is None else kernel(self.count)
+        self.stages = (
+            self._kernel.stages if self._kernel else new_stages(self.count, self.y.size, new_system(0))
+        )
         self.steps, self.work = 0, work or Work()
         self._size = np.abs(self.y)
         self._ratio: np.ndarray | None = None
@@ -182,6 +193,28 @@ class Stepper(ABC):
         self.work.evaluated()
         return self.problem.rate(t, y)
 
+    def _make_stages(
+        self, times: np.ndarray, solve: Callable[[np.ndarray], np.ndarray] | None = None
+    ) -> None:
+        """Make all stages of a step at these times (s,); an implicit method solves its systems by ``solve``."""
+        s, counts = self.stages, self.stages.counts
+        counts[NEXT], counts[GIVEN], counts[IMPLICIT] = 0, 1, solve is not None
+        s.begin[:], s.parts[0] = self.y, self._rate
+        while True:
+            if self._kernel is not None:
+                self.work.evaluated(self._kernel.follow(times))
+            else:
+                k = int(counts[NEXT])
+                if solve is not None:
+                    s.parts[k] = solve(s.parts[k] + s.coupling[k, :k].dot(s.parts[:k]) + s.drifts[k])
+                counts[NEXT] = k + 1
+            k = int(counts[NEXT])
+            if k == len(times):
+                return
+            s.arguments[k] = s.begin + s.weights[k, :k].dot(s.parts[:k])
+            s.parts[k] = self._evaluate(float(times[k]), s.arguments[k])
+            counts[GIVEN] = 1
+
     def _accepted(self, limit: float) -> Step:
         t, rejected = self.t, self.work.rejections
         h = max(min(self.h, self.demands.max_step), SMALLEST_STEP * math.ulp(t))
@@ -214,6 +247,9 @@ class Stepper(ABC):
                     self._ratio = rate
                     return math.inf, None, rate
                 step = Step(self.t, t1, self.y, y1, self._dense(t1 - self.t), self._errors)
+                # Where numbers leave the range of doubles the way between both ends does so first.
+                if not math.isfinite(float(np.add.reduce(np.abs(step.dense), axis=None))):
+                    return math.inf, None, rate
             else:
                 step = Step(self.t, t1, self.y, self.y, np.empty((3, 0)), self._errors)
             if self.demands.resolution is not None:

@@ -28,9 +28,9 @@ class Work:
     _since: float = 0.0
     _analyses: float = 0.0
 
-    def evaluated(self) -> None:
-        """Count a call of a rate."""
-        self.evaluations += 1
+    def evaluated(self, times: int = 1) -> None:
+        """Count calls of a rate."""
+        self.evaluations += times
 
     def rejected(self) -> None:
         """Count a rejected step."""

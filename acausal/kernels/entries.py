@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 from .crossing import Guards, Noise, SearchRoom, first_crossing
 from .events import follow_events
 from .functions import Functions
+from .linear_systems import RightSide, SmallSystem, factorise, solve
 from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply, start_flow
+from .newton import PointChanges, PointEquations, PointRoom, find_changes, find_point
 from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
+from .stages import StagePoints, Stages, follow_stages
 
 
 class ManyRecords(NamedTuple):
@@ -30,6 +33,11 @@ ENTRIES = {
     "start_flow": KernelEntry(start_flow, (FlowTerms,)),
     "follow_flow": KernelEntry(follow_flow, (Functions, FlowTerms)),
     "multiply": KernelEntry(multiply, (MatrixProduct,)),
+    "factorise": KernelEntry(factorise, (SmallSystem,)),
+    "solve": KernelEntry(solve, (SmallSystem, RightSide)),
+    "find_point": KernelEntry(find_point, (PointEquations, PointRoom)),
+    "find_changes": KernelEntry(find_changes, (PointChanges, PointRoom)),
+    "follow_stages": KernelEntry(follow_stages, (PointEquations, PointRoom, Stages, StagePoints)),
     "follow_events": KernelEntry(
         follow_events,
         (

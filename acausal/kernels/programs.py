@@ -15,11 +15,23 @@ ASSIGN, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, SQUARE, TWICE, INVERT = 3, 4, 5
 LESS, LESS_OR_SAME, SAME, DIFFERENT, NOT, AND, OR, IF_ELSE_ZERO = 12, 13, 14, 15, 16, 17, 18, 19
 FLOOR, CEIL, MAGNITUDE, SIGN, MINIMUM, MAXIMUM = 20, 21, 22, 23, 24, 25
 SQUARE_ROOT, EXPONENTIAL, LOGARITHM, SINE, COSINE = 26, 27, 28, 29, 30
+TANGENT, ARCSINE, ARCCOSINE, ARCTANGENT, HYPERBOLIC_SINE, HYPERBOLIC_COSINE, HYPERBOLIC_TANGENT = (
+    31,
+    32,
+    33,
+    34,
+    35,
+    36,
+    37,
+)
+ANGLE, POWER = 38, 39
 WHAT, FIRST, SECOND, TO = 0, 1, 2, 3
 WHOLE = 2.0**52
 """Numbers from here on are whole."""
 OVERFLOW = 709.782712893384
 """Exponent above which an exponential is beyond the range of doubles."""
+WIDEST = 710.4758600739439
+"""The same of half of one."""
 
 
 class Arithmetic(NamedTuple):
@@ -63,8 +75,52 @@ def compared(what: int, x: float, y: float) -> float:
 
 
 @kernel
+def power(x: float, y: float) -> float:
+    """``x`` to the power of ``y``, which is no number where it is not defined."""
+    if y == 0.0 or x == 1.0:
+        return 1.0
+    if x != x or y != y:
+        return math.nan
+    whole = floored(y) == y
+    odd = whole and floored(0.5 * y) != 0.5 * y
+    sign = -1.0 if odd and (x < 0.0 or (x == 0.0 and math.copysign(1.0, x) < 0.0)) else 1.0
+    if x == 0.0:
+        return sign * math.inf if y < 0.0 else sign * 0.0
+    if -math.inf < x < 0.0 and not whole:
+        return math.nan
+    size = abs(x)
+    if y * math.log(size) > OVERFLOW:
+        return sign * math.inf
+    return sign * math.pow(size, y)
+
+
+@kernel
+def trigonometric(what: int, x: float) -> float:
+    """An elementary function of angles or of exponentials, which is no number where it is not defined."""
+    if what == ARCSINE or what == ARCCOSINE:
+        if not abs(x) <= 1.0:
+            return math.nan
+        return math.asin(x) if what == ARCSINE else math.acos(x)
+    if what == ARCTANGENT:
+        return math.atan(x)
+    if what == HYPERBOLIC_TANGENT:
+        return math.tanh(x)
+    if what == HYPERBOLIC_SINE or what == HYPERBOLIC_COSINE:
+        if abs(x) > WIDEST:
+            return math.inf if x > 0.0 or what == HYPERBOLIC_COSINE else -math.inf
+        return math.sinh(x) if what == HYPERBOLIC_SINE else math.cosh(x)
+    if not abs(x) < math.inf:
+        return math.nan
+    if what == TANGENT:
+        return math.tan(x)
+    return math.sin(x) if what == SINE else math.cos(x)
+
+
+@kernel
 def transcendental(what: int, x: float) -> float:
     """An elementary function, which is no number where it is not defined."""
+    if what >= SINE:
+        return trigonometric(what, x)
     found = math.nan
     if what == SQUARE_ROOT:
         if x >= 0.0:
@@ -79,8 +135,6 @@ def transcendental(what: int, x: float) -> float:
             found = math.log(x)
         elif x == 0.0:
             found = -math.inf
-    elif abs(x) < math.inf:
-        found = math.sin(x) if what == SINE else math.cos(x)
     return found
 
 
@@ -119,6 +173,8 @@ def applied(what: int, x: float, y: float) -> float:
         return y if x != x or y < x else x
     if what == MAXIMUM:
         return y if x != x or y > x else x
+    if what >= ANGLE:
+        return math.atan2(x, y) if what == ANGLE else power(x, y)
     if what >= SQUARE_ROOT:
         return transcendental(what, x)
     if what == ASSIGN:

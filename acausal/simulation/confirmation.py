@@ -10,9 +10,9 @@ from itertools import takewhile
 import numpy as np
 
 from ..compilation.discrete import DiscreteProgram
-from ..compilation.rounding import REACHED
 from ..dynamics.closed_form import Trajectory
 from ..dynamics.noise import Uncertainty
+from ..kernels.newton import REACHED
 from ..reduction.affine import (
     SLIDING,
     STICK,

@@ -25,8 +25,8 @@ from tests.results.models import Buck
 
 HERE = Path(identity.__file__).parent
 IN_DIALECT = (
-    "crossing", "discrete_part", "events", "functions", "instants", "location", "motion", "programs",
-    "segments", "signs", "situations",
+    "crossing", "discrete_part", "events", "functions", "instants", "linear_systems", "location", "motion", "newton",
+    "programs", "segments", "signs", "situations", "stages",
 )  # fmt: skip
 
 
@@ -185,7 +185,10 @@ FORBIDDEN = (
     ast.Yield, ast.YieldFrom, ast.Global, ast.Nonlocal, ast.Delete, ast.Assert, ast.JoinedStr, ast.Starred,
 )  # fmt: skip
 CALLS = {"abs", "float", "int", "max", "min", "range"}
-MATHEMATICS = {"exp", "cos", "sin", "ceil", "inf", "log", "sqrt"}
+MATHEMATICS = {
+    "exp", "cos", "sin", "tan", "acos", "asin", "atan", "atan2", "cosh", "sinh", "tanh", "ceil", "copysign", "inf", "log", "pow",
+    "sqrt",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", IN_DIALECT)

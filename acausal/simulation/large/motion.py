@@ -37,6 +37,9 @@ class LargeMotion(Motion):
         H = self.open_unknowns(y, near.H, xi)
         return Place(h, np.concatenate((y, H)), len(y), xi, H[self.system.x])
 
+    def stage_kernel(self, count: int) -> None:
+        """None."""
+
     def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Unknowns at ``X``; ``H`` is a guess."""
         system = self.system

@@ -17,14 +17,14 @@ import math
 
 import numpy as np
 
-from ...compilation.rounding import REACHED
 from ...dynamics.noise import LOCATED, MISSED, StepNoise, lasting
 from ...dynamics.step import Step
+from ...kernels.newton import ACCURATE, REACHED
 from ...reduction.rounding import ROUNDING, SUMMED, UNIT
 from ...values import frozen
 from .forms import Forms
 from .motion import Motion, Place
-from .newton import ACCURATE, NewtonFailure
+from .newton import NewtonFailure
 from .system import Linear
 
 RESOLVED = 0.01

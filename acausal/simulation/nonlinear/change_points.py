@@ -11,15 +11,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...compilation.rounding import REACHED
 from ...dynamics.step import Step
+from ...kernels.newton import REACHED
 from ...reduction.rounding import UNIT
 from ...values import frozen
 from .accuracy import RESOLVED, balancing, cubic, uncertainty
-from .motion import BESIDE, Motion, Place
+from .motion import Motion, Place
 from .newton import NewtonFailure
 from .singular_points import NEARLY_SINGULAR, crossing
-from .state_selection import Selection
+from .state_selection import BESIDE, Selection
 
 MOST_ITERATIONS = 10
 """Of Newton's method for a change point, which doubles the digits in each."""

@@ -8,60 +8,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...dynamics.closed_form import Trajectory
 from ...dynamics.problem import StepFailure
+from ...dynamics.stages import StageKernel
 from ...dynamics.work import Work
-from ...values import frozen
 from .bounds import Bounds, inside
 from .newton import Linearized, NewtonFailure, newton, solve_linear
+from .places import Anchor
+from .places import Place as Place
+from .point_kernels import Guesses, StageRoom, StagesOfMotion
 from .singular_points import Surroundings, branches, scaled
-from .state_selection import Selection, StateSelection, radii
+from .state_selection import Selection, StateSelection
 from .system import Linear, NonlinearSystem
 
-BESIDE = 1e-6
-"""Distance, in units of magnitudes, to a point whose slopes tell how constraints bend."""
+NONE = np.zeros(0, np.int64)
+"""No coordinates."""
 UNMOVED = 1e-6
 """Magnitude, in units of the scale, of coordinates that are zero so far."""
-
-
-@frozen
-class Anchor:
-    """A point with the changes of the open unknowns per change of the states and, last column, of time."""
-
-    h: float
-    y: np.ndarray
-    H: np.ndarray
-    slope: np.ndarray
-
-
-@dataclass(eq=False)
-class Place:
-    """A point of the motion: coordinates, open unknowns, sources and all arguments with their rates."""
-
-    h: float
-    y: np.ndarray
-    """Coordinates ``X``, then open unknowns ``H``."""
-    nx: int
-    xi: np.ndarray
-    X_t: np.ndarray
-    linear: Linear | None = None
-    """Residuals and Jacobians here, once they were looked at."""
-    y_t: np.ndarray | None = None
-    """Time derivatives of the coordinates and the open unknowns, once they were looked at."""
-    bridged: bool = False
-    """Whether some of it is interpolated, next to a change point."""
-
-    def __post_init__(self) -> None:
-        self.X, self.H = self.y[: self.nx], self.y[self.nx :]
-
-    def release(self) -> None:
-        """Give back the Jacobians: many points are kept, few are looked at again."""
-        self.linear = None
 
 
 class Motion:
@@ -97,6 +65,7 @@ class Motion:
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
         self._bends = np.full(system.nx, np.inf)
+        self._resized()
         self.selections = StateSelection(system)
 
     def recorded(self) -> None:
@@ -138,7 +107,9 @@ class Motion:
         DependentConstraints
         """
         if self.system.constraints:
-            self._bends = self._radii(place)
+            size, slopes = np.maximum(self.size, UNMOVED * self.system.scale), self.linear(place).C_y
+            self._bends = self.selections.bends(place, slopes, size, self.constants)
+            self._resized()
             self._take(self.selections.best(self.scaled_slopes(place)))
             self.anchor = None
 
@@ -157,23 +128,23 @@ class Motion:
 
     def scaled_slopes(self, place: Place) -> np.ndarray:
         """Derivatives of the constraints by the coordinates in units of their magnitudes."""
-        return self.linear(place).C_y[:, : self.system.nx] * self.units
+        for known, found in self._scaled:
+            if known is place:
+                return found
+        found = self.linear(place).C_y[:, : self.system.nx] * self.units
+        self._scaled = [(place, found), *self._scaled[:1]]
+        return found
 
-    @property
-    def units(self) -> np.ndarray:
+    def grow(self, size: np.ndarray) -> None:
+        """Take the largest magnitudes of the coordinates so far."""
+        self.size = size
+        self._resized()
+
+    def _resized(self) -> None:
+        self.units = np.minimum(np.maximum(self.size, UNMOVED * self.system.scale), self._bends)
         """Magnitudes of the coordinates, or lengths over which constraints bend where these are shorter."""
-        return np.minimum(np.maximum(self.size, UNMOVED * self.system.scale), self._bends)
-
-    def _radii(self, place: Place) -> np.ndarray:
-        """Lengths over which the constraints bend, (nX,), where these are shorter than magnitudes.
-
-        How far an angle has turned, or a mechanism lies from the origin, says nothing of its shape.
-        """
-        system, size = self.system, np.maximum(self.size, UNMOVED * self.system.scale)
-        C_y = self.linear(place).C_y[system.constraint_levels == 0, : system.nx]
-        beside = system.beside(place.y, place.xi, self.constants, place.X + BESIDE * size)
-        bend = np.abs(beside - C_y) / (BESIDE * size)
-        return radii(np.abs(C_y), np.where(np.isfinite(bend), bend, 0.0), size)
+        self._scaled: list[tuple[Place, np.ndarray]] = []
+        """Slopes of the constraints in these units at the places looked at last."""
 
     # -- points --------------------------------------------------------------------------------------------------
 
@@ -214,12 +185,20 @@ class Motion:
     def _corrected(
         self, h: float, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
     ) -> Place | None:
-        """The point next to a guess by full steps for all unknowns together; None where these do not contract."""
+        """The point next to a guess by steps for all unknowns together; None where these do not lead there."""
+        kernels = self.system.kernels(dependent)
+        if kernels is not None:
+            found = kernels(X, H, xi, self.constants, self.work.iterated, self._damped(dependent))
+            return None if found is None else Place(h, found[0], len(X), xi, found[1])
         correction = self.system.correction(dependent)
         found = correction and correction(np.concatenate((X, H)), xi, self.constants, self.work.iterated)
         if found is None:
             return None
         return Place(h, found[0].copy(), len(X), xi, found[1].copy())
+
+    def _damped(self, dependent: np.ndarray) -> bool:
+        """Whether steps may be damped: not where coordinates are found before open unknowns, or these within bounds first."""
+        return not len(dependent) and self.system.open_bounds is None
 
     def on_constraints(
         self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, dependent: np.ndarray
@@ -249,6 +228,10 @@ class Motion:
         system, constants = self.system, self.constants
         if not system.m:
             return H
+        kernels = None if system.constraints or system.open_bounds is not None else system.kernels(NONE)
+        found = kernels and kernels(X, H, xi, constants, self.work.iterated, True)
+        if found is not None:
+            return found[0][system.nx :]
         y, nx = np.concatenate((X, H)), system.nx
 
         def defect(unknown: np.ndarray) -> Linearized:
@@ -282,9 +265,8 @@ class Motion:
 
     def linear(self, place: Place) -> Linear:
         """Residuals and Jacobians at a place, kept with it."""
-        if place.linear is None:
-            place.linear = self.system.linear(place.y, place.xi, self.constants, True).copy()
-        return place.linear
+        system, constants = self.system, self.constants
+        return place.linear_by(lambda: system.linear(place.y, place.xi, constants, True).copy())
 
     def surroundings(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> Surroundings:
         """Slopes of the nonlinear rows at a point, which need not be consistent."""
@@ -325,6 +307,21 @@ class Motion:
         self.last = self.accepted
         raise StepFailure(reason)
 
+    def stage_kernel(self, count: int) -> StageKernel | None:
+        """What finds the points at the stages of steps natively, where something does."""
+        kernels, states = self.system.kernels(self.selection.dependent), self.selection.states
+        return None if kernels is None else StagesOfMotion(kernels.stages(count, states), self._follow)
+
+    def _follow(self, room: StageRoom, times: np.ndarray) -> int:
+        """Find points at the stages of a step from the next one on; return how many were found."""
+        along = self.anchor if self.anchor is not None and self.anchor.h == self.accepted.h else None
+        begin = Guesses(self.last, self.accepted, along)
+        found, last = room.follow(times, self.sources, begin, self.constants, self._damped(room.dependent))
+        self.work.iterated(room.iterations)
+        for place in last:
+            self.last, self.failure, self.recent = place, None, [place, *self.recent[:1]]
+        return found
+
     def found(self, t: float, y: np.ndarray) -> Place:
         """The point with states ``y``, one of those found last if it is among them."""
         for place in self.recent:
@@ -362,7 +359,12 @@ class Motion:
 
         One change a column; with ``time`` that passes too in the last one.
         """
-        nx, lin, chosen = self.system.nx, self.linear(place), selection or self.selection
+        nx, chosen = self.system.nx, selection or self.selection
+        if kernels := self.system.kernels(chosen.dependent):
+            found = kernels.moved(place.y, place.xi, self.constants, changes, time)
+            if found is not None:
+                return found
+        lin = self.linear(place)
         dX = np.zeros((nx, changes.shape[1]))
         dX[chosen.states] = changes
         try:
@@ -411,9 +413,7 @@ class Motion:
 
     def slopes(self, place: Place) -> np.ndarray:
         """Time derivatives of the coordinates and the open unknowns; not numbers where they do not exist."""
-        if place.y_t is None:
-            place.y_t = np.concatenate((place.X_t, self._open_rates(place, place.X_t)))
-        return place.y_t
+        return place.slopes_by(lambda: np.concatenate((place.X_t, self._open_rates(place, place.X_t))))
 
     def _open_rates(self, place: Place, X_t: np.ndarray) -> np.ndarray:
         """Time derivatives of the open unknowns by those of the coordinates; difference quotients where rows have none."""

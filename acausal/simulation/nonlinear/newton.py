@@ -9,10 +9,19 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from ...compilation.correction import ACCURATE, CONTRACTS
-from ...compilation.rounding import REACHED, missed, solved
+from ...compilation.rounding import missed, solved
 from ...dynamics.work import Work
-from ...reduction.rounding import HALF
+from ...kernels.newton import (
+    ACCURATE,
+    ALIKE,
+    CONTRACTS,
+    DECREASE,
+    LINEAR,
+    MOST_ITERATIONS,
+    REACHED,
+    SMALLEST_STEP,
+    STALLED,
+)
 from ..large.sparse_matrices import Factors
 
 Linearized = tuple[np.ndarray, Any]
@@ -20,17 +29,6 @@ Linearized = tuple[np.ndarray, Any]
 Rounding = Callable[[np.ndarray], np.ndarray]
 """How far rounding may move the residual (m,) at a point."""
 
-STALLED = HALF
-"""Scaled correction at which an iteration whose residuals are rounding, and that does not go on, ends."""
-LINEAR, ALIKE = 0.9, HALF
-"""Ratio of successive corrections up to which they are those of a multiple zero, ``1 - 1 / p`` for one of order ``p``, and how
-nearly two of these are the same: zeros next to each other, farther apart than the square root of this in units of the way to
-them, are told from a multiple one, and so are exponentials, which are descended in equal steps and then ever faster."""
-MOST_ITERATIONS = 300
-"""An exponential is descended by its width an iteration."""
-SMALLEST_STEP = 2.0**-24
-DECREASE = 0.25
-"""Part of the decrease a tangent promises that a step has to bring (natural monotonicity)."""
 FIRST_STEP, SHORTEST_STEP = 0.1, 1e-5
 """Of the parameter of a continuation."""
 

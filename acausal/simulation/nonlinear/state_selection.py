@@ -6,17 +6,22 @@ Constraints are differentiated by coordinates in units of their magnitudes, so t
 from __future__ import annotations
 
 import math
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from ...reduction.rounding import TINY
 from ...values import frozen
+from .places import Place
 from .system import NonlinearSystem
 
 RESELECT = 0.3
 """Pivot of the chosen coordinates, relative to that of the best ones, below which others are chosen."""
 SINGULAR = 1e-11
 """Relative pivot of the constraints below which they depend on each other."""
+BESIDE = 1e-6
+"""Distance, in units of magnitudes, to a point whose slopes tell how constraints bend."""
 OVERTURNED = 0.5
 """Cosine between the planes of the constraints at both ends of a step, below the negative of which they were singular."""
 
@@ -44,6 +49,10 @@ class StateSelection:
     def __init__(self, system: NonlinearSystem) -> None:
         self._system = system
         self._made: dict[bytes, Selection] = {}
+        levels = system.constraint_levels
+        self._first = np.flatnonzero(levels == 0)
+        """Constraints that are not differentiated."""
+        self._levels = [np.flatnonzero(levels == k) for k in range(int(levels.max(initial=-1)) + 1)]
 
     def best(self, J: np.ndarray) -> Selection:
         """Choose states where the derivatives are ``J``.
@@ -76,7 +85,7 @@ class StateSelection:
         There all maximal minors of their derivatives vanish and change sign. The sum of the products of the minors at
         both points is a determinant (Cauchy and Binet), and the cosine of the angle between oriented planes.
         """
-        first = self._system.constraint_levels == 0
+        first = self._first
         A, B = begin[first], end[first]
         mixed = _determinant(A @ B.T)
         if mixed >= 0.0:
@@ -85,20 +94,33 @@ class StateSelection:
 
     def nearer(self, place: np.ndarray, begin: np.ndarray, end: np.ndarray) -> bool:
         """Whether the plane of the constraints at a point is turned less from that at the second of two others."""
-        first = self._system.constraint_levels == 0
+        first = self._first
         J, A, B = place[first], begin[first], end[first]
         to_begin, to_end = (_determinant(J @ C.T) / math.sqrt(_determinant(C @ C.T)) for C in (A, B))
         return to_end > to_begin
 
     def shrunk(self, begin: np.ndarray, end: np.ndarray) -> float:
         """Volume that the derivatives of the constraints span at the second of two points, in units of that at the first."""
-        first = self._system.constraint_levels == 0
+        first = self._first
         A, B = begin[first], end[first]
+        if len(first) == 1:
+            before = float(A[0] @ A[0])
+            return math.sqrt(float(B[0] @ B[0]) / before) if before else math.inf
         return math.exp(0.5 * (np.linalg.slogdet(B @ B.T)[1] - np.linalg.slogdet(A @ A.T)[1]))
+
+    def bends(self, place: Place, slopes: np.ndarray, size: np.ndarray, constants: np.ndarray) -> np.ndarray:
+        """Lengths over which the constraints bend, (nX,), where these are shorter than magnitudes.
+
+        How far an angle has turned, or a mechanism lies from the origin, says nothing of its shape.
+        """
+        system, C_y = self._system, slopes[self._first, : self._system.nx]
+        beside = system.beside(place.y, place.xi, constants, place.X + BESIDE * size)
+        bend = np.abs(beside - C_y) / (BESIDE * size)
+        return radii(np.abs(C_y), np.where(np.isfinite(bend), bend, 0.0), size)
 
     def least(self, slopes: np.ndarray) -> float:
         """Least slope of a combination of the constraints."""
-        return float(np.linalg.svd(slopes[self._system.constraint_levels == 0], compute_uv=False)[-1])
+        return float(np.linalg.svd(slopes[self._first], compute_uv=False)[-1])
 
     def _competing(self, J: np.ndarray) -> np.ndarray:
         """The largest entry of each row one; preferred states count less."""
@@ -112,10 +134,9 @@ class StateSelection:
         those before, which are their derivatives (as dummy derivatives are chosen: Mattsson and Soderlind,
         SIAM J. Sci. Comput. 14, 1993); a level that has too few of these takes any.
         """
-        levels, pivots = self._system.constraint_levels, np.zeros(0)
-        solved, lower = np.zeros(0, np.int64), np.zeros(J.shape[1], bool)
-        for level in range(int(levels.max()) + 1):
-            rows = J[levels == level]
+        pivots, solved, lower = np.zeros(0), np.zeros(0, np.int64), np.zeros(J.shape[1], bool)
+        for which in self._levels:
+            rows = J[which]
             free = allowed.copy()
             free[solved] = False
             found = _pivots(rows, np.flatnonzero(free & ~lower))
@@ -157,16 +178,20 @@ def _determinant(matrix: np.ndarray) -> float:
     return float(matrix[0, 0]) if len(matrix) == 1 else float(np.linalg.det(matrix))
 
 
-def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """Columns that solve all rows best, and the pivots relative to the largest; None if there are none."""
+@cache
+def _decomposition() -> Any:
+    """QR with column pivoting, called without the checks of `scipy.linalg.qr`, which cost more than small systems."""
     from scipy.linalg import get_lapack_funcs
 
+    return get_lapack_funcs(("geqp3",), dtype=float)[0]
+
+
+def _pivots(J: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Columns that solve all rows best, and the pivots relative to the largest; None if there are none."""
     n = len(J)
     if len(among) < n:
         return None
-    # Called without the checks of `scipy.linalg.qr`, which cost more than small systems.
-    (decomposed,) = get_lapack_funcs(("geqp3",), dtype=float)
-    found = decomposed(J[:, among])
+    found = _decomposition()(J[:, among])
     diagonal = np.abs(np.diagonal(found[0]))
     if diagonal[-1] <= SINGULAR * max(diagonal[0], TINY):
         return None

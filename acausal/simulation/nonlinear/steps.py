@@ -112,7 +112,7 @@ class Steps:
         self._of = unknowns_of(motion.system)
         self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
         """Largest magnitudes of the coordinates so far."""
-        motion.size = self.size
+        motion.grow(self.size)
         self.accuracy = Accuracy(motion, forms, tolerances, noise) if forms.count else None
         self._solves = bool(motion.system.m or motion.system.constraints)
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
@@ -161,6 +161,7 @@ class Steps:
             self.tolerances.rtol, self._absolute(), self._longest, self.accuracy, resolution
         )
         options: dict[str, Any] = {"first_step": first, "span": self.length, "work": motion.work}
+        options["kernel"] = motion.stage_kernel
         if self._solver is None:
             return Automatic(motion, h, y, self._demands, stiffness=self._stiffness, **options)
         return self._solver(motion, h, y, self._demands, **options)
@@ -214,6 +215,7 @@ class Steps:
             self._approach(begin, end)
         begin.release()
         np.maximum(self.size, np.abs(end.X), out=self.size)
+        motion.grow(self.size)
         self._demands.change(self._absolute())
         if motion.worn(end):
             motion.select(end)

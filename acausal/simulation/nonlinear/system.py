@@ -7,7 +7,6 @@ needed constrain ``X`` (``C = 0``); differentiated fully they determine ``H`` (`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -18,8 +17,12 @@ from ...compilation.correction import Correction, Following, correcting, dense, 
 from ...compilation.equations import Jet, ModeEquations
 from ...compilation.lowering import BATCH, Buffered
 from ...compilation.nonlinear_rows import NonlinearFunctions
+from ...compilation.programs import program_of
+from ...kernels.loading import compiled_function
 from ...reduction.open_mode import OpenMode, Orders
 from .least_flows import LeastFlows
+from .places import Linear as Linear
+from .point_kernels import PointKernels, PointSize
 from .quick_states import QuickStates
 
 LARGE = 4096
@@ -30,22 +33,6 @@ DETERMINED = 2.0**-26
 """Error of an inverse, half the digits, from which it is none."""
 SPARSE = 0.1
 """Share of entries that are not zero up to which it is."""
-
-
-@dataclass(eq=False)
-class Linear:
-    """Residuals and Jacobians at a point; columns are [X, H]."""
-
-    C: np.ndarray
-    F: np.ndarray
-    C_y: np.ndarray
-    F_y: np.ndarray
-    C_t: np.ndarray
-    F_t: np.ndarray
-
-    def copy(self) -> Linear:
-        """The same in arrays of its own."""
-        return Linear(*(part.copy() for part in (self.C, self.F, self.C_y, self.F_y, self.C_t, self.F_t)))
 
 
 def thin(matrix: np.ndarray) -> Any:
@@ -138,6 +125,7 @@ class NonlinearSystem:
         magnitudes = np.concatenate([self.scale, self.open_scale])
         self._equations = ModeEquations(evaluate, hidden + full, jets_of_arguments, S, magnitudes, unit)
         self._corrections: dict[bytes, Correction | None] = {}
+        self._kernels: dict[bytes, PointKernels | None] = {}
         self._beside: Buffered | None = None
         self._argument_scale = np.abs(arguments[:, : ns + m]) @ scale
         self._least: LeastFlows | None = None
@@ -213,6 +201,30 @@ class NonlinearSystem:
                 found = Correction(made, scale, many)
         self._corrections[key] = found
         return found
+
+    def kernels(self, dependent: np.ndarray) -> PointKernels | None:
+        """Kernels that find points, given the other coordinates.
+
+        None where kernels are interpreted or cannot evaluate the rows, where rows are left out, and for many unknowns or states.
+        """
+        key = dependent.tobytes()
+        if key not in self._kernels:
+            self._kernels[key] = self._kernels_for(dependent)
+        return self._kernels[key]
+
+    def _kernels_for(self, dependent: np.ndarray) -> PointKernels | None:
+        few = len(dependent) + self.m <= MOST_COLUMNS and isinstance(self._rate.y, np.ndarray)
+        if self._least is not None or not few or compiled_function("find_point") is None:
+            return None
+        equations = self._equations
+        functions = equations.function, equations.residual, equations.timed
+        programs = equations.compiled("programs", lambda: [program_of(f) for f in functions])
+        if None in programs:
+            return None
+        size = PointSize(self.nx, self.m, len(self.S))
+        scale = np.concatenate([self.scale[dependent], self.open_scale])
+        rates = np.hstack([dense(self._rate.y), dense(self._rate.xi)])
+        return PointKernels(programs, size, dependent, scale, rates)
 
     @cached_property
     def following(self) -> Following | None:

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ...compilation.nonlinear_rows import NonlinearFunctions
-from ...compilation.rounding import REACHED
 from ...dynamics.assembly import flow_of_sources
 from ...dynamics.closed_form import AffineFlow, Trajectory
 from ...dynamics.directions import generic_direction
+from ...kernels.newton import REACHED
 from ...reduction.affine import AffineModel, Mode, Rows, stack_rows
 from ...reduction.columns import Begun
 from ...reduction.core import NOTHING, TANGENT_STATES, Values

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...dynamics.directions import generic_direction
+from ...kernels.newton import SMALLEST_STEP
 from ...values import frozen
 from ..instants.choice import BESIDE
-from ..nonlinear.newton import SMALLEST_STEP, NewtonFailure, Trial, damped
+from ..nonlinear.newton import NewtonFailure, Trial, damped
 from .conditions import Conditions
 from .frames import Aim, Frame, StartPoint
 from .priorities import MISSED, SETTLED, Solution, least_squares, solve

@@ -1,0 +1,188 @@
+"""Kernels that find points of a mode, one alone or those at the stages of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...dynamics.closed_form import Trajectory
+from ...dynamics.stages import new_stages, new_system
+from ...kernels.loading import Bound, Packed
+from ...kernels.newton import COLUMNS, DAMPED, ITERATIONS, PASSES, PointChanges, PointEquations, PointRoom
+from ...kernels.programs import Arithmetic
+from ...kernels.stages import ALONG, GIVEN, NEXT, StagePoints, Stages
+from ...values import frozen
+from .places import Anchor, Place
+
+
+@frozen
+class PointSize:
+    """Numbers of coordinates, open unknowns, and sources of a mode."""
+
+    nx: int
+    m: int
+    q: int
+
+
+@frozen
+class Guesses:
+    """Where guesses of points begin: at the last one, at the accepted one, and along changes from there."""
+
+    last: Place
+    accepted: Place
+    anchor: Anchor | None
+
+
+class PointKernels:
+    """Solves all rows of a mode for as many of its coordinates and open unknowns.
+
+    Parameters
+    ----------
+    programs : sequence of Arithmetic
+        Rows and their rounding as in `PointEquations`, and rows as in `PointChanges`; copied, as far as they are written.
+    size : PointSize
+    dependent : (k,) array
+        Coordinates that are solved for.
+    scale : (k + m,) array
+        Magnitudes of what is.
+    rates : (nx, nx + m + q) array
+        ``dX/dt`` over coordinates, open unknowns and sources.
+    """
+
+    def __init__(
+        self, programs: Sequence[Arithmetic], size: PointSize, dependent: np.ndarray, scale: np.ndarray, rates: np.ndarray
+    ) -> None:  # fmt: skip
+        self.size, self.dependent = size, dependent
+        solved = np.concatenate([dependent, size.nx + np.arange(size.m)]).astype(np.int64)
+        n, ny = len(solved), size.nx + size.m
+        rows, rounding, timed = (
+            p._replace(inputs=p.inputs.copy(), outputs=p.outputs.copy(), work=p.work.copy()) for p in programs
+        )
+        equations = PointEquations(rows, rounding, solved, np.ascontiguousarray(rates))
+        vectors, counts = [np.zeros(n) for _ in range(8)], np.zeros(2, np.int64)
+        system = new_system(n)._replace(scale=scale.astype(float))
+        self._room = PointRoom._make([system, *vectors, np.zeros((n, n)), counts, np.zeros(size.nx)])
+        self._y, self._xi, self._constants = np.split(rows.inputs, [ny, ny + size.q])
+        self._packed = Packed(equations), Packed(self._room)
+        self._one = Bound("find_point", *self._packed)
+        self._stages: dict[tuple[int, int], StageRoom] = {}
+        states = np.setdiff1d(np.arange(size.nx), dependent).astype(np.int64)
+        shapes = (len(states), len(states) + 1), (ny, len(states) + 1)
+        self._changes = PointChanges(timed, solved, states, np.zeros(2, np.int64), *map(np.zeros, shapes))
+        self._carry = Bound("find_changes", Packed(self._changes), self._packed[1])
+        self._point = np.split(timed.inputs, [ny, ny + size.q])
+
+    def __call__(
+        self, X: np.ndarray, H: np.ndarray, xi: np.ndarray, constants: np.ndarray, iterated: Callable[[int], None],
+        damped: bool,
+    ) -> tuple[np.ndarray, np.ndarray] | None:  # fmt: skip
+        """Coordinates with open unknowns next to a guess, and the rates there; None where they are not found."""
+        nx = self.size.nx
+        self._y[:nx], self._y[nx:], self._xi[:], self._constants[:] = X, H, xi, constants
+        self.allow(damped)
+        found = self._one.run()
+        iterated(self.iterations)
+        return (self._y.copy(), self._room.rates.copy()) if found else None
+
+    def moved(
+        self, y: np.ndarray, xi: np.ndarray, constants: np.ndarray, changes: np.ndarray, passes: bool
+    ) -> np.ndarray | None:
+        """Changes (ny, k) at a point with those of the states (n, k), in order; None where they do not exist.
+
+        With ``passes`` time passes too in the last one.
+        """
+        c, k = self._changes, changes.shape[1]
+        if k > c.changes.shape[1]:
+            return None
+        self._point[0][:], self._point[1][:], self._point[2][:] = y, xi, constants
+        c.changes[:, :k] = changes
+        c.counts[COLUMNS], c.counts[PASSES] = k, passes
+        return c.found[:, :k].copy() if self._carry.run() else None
+
+    def allow(self, damped: bool) -> None:
+        """Begin to count iterations, which may be damped or not."""
+        self._room.counts[ITERATIONS], self._room.counts[DAMPED] = 0, damped
+
+    @property
+    def iterations(self) -> int:
+        """Iterations counted."""
+        return int(self._room.counts[ITERATIONS])
+
+    def take(self, constants: np.ndarray) -> None:
+        """Take the constants of the rows."""
+        self._constants[:] = constants
+
+    def stages(self, count: int, states: np.ndarray) -> StageRoom:
+        """Room for the stages of steps of the other coordinates."""
+        key = count, len(states)
+        found = self._stages.get(key)
+        if found is None:
+            found = self._stages[key] = StageRoom(self, count, states, self._packed)
+        return found
+
+
+class StageRoom:
+    """Stages of steps with the points there, made by a kernel."""
+
+    def __init__(
+        self, kernels: PointKernels, count: int, states: np.ndarray, packed: tuple[Packed, Packed]
+    ) -> None:
+        size, n = kernels.size, len(states)
+        ny = size.nx + size.m
+        self._kernels, self.stages = kernels, new_stages(count, n, new_system(n))
+        self.points = StagePoints(
+            np.zeros(1, np.int64), states.astype(np.int64), kernels.dependent.astype(np.int64), np.zeros(count),
+            *map(np.zeros, [(count, size.q), (count, ny), (count, size.nx), 2, (2, ny), (2, size.nx), (size.m, n + 1)]),
+        )  # fmt: skip
+        self._kernel = Bound("follow_stages", *packed, Packed(self.stages), Packed(self.points))
+
+    @property
+    def dependent(self) -> np.ndarray:
+        """Coordinates that are solved for."""
+        return self._kernels.dependent
+
+    @property
+    def iterations(self) -> int:
+        """Iterations that the last stages took."""
+        return self._kernels.iterations
+
+    def follow(
+        self, times: np.ndarray, sources: Trajectory, begin: Guesses, constants: np.ndarray, damped: bool
+    ) -> tuple[int, list[Place]]:
+        """Find points at the stages of a step from the next one on; how many were found, and the last two of them."""
+        p, counts, anchor = self.points, self.stages.counts, begin.anchor
+        first = int(counts[NEXT] + counts[GIVEN])
+        p.times[:] = times
+        p.sources[first:] = sources.sample(times[first:])
+        for k, place in enumerate((begin.last, begin.accepted)):
+            p.near[k], p.near_points[k], p.near_rates[k] = place.h, place.y, place.X_t
+        p.flags[ALONG] = anchor is not None
+        if anchor is not None:
+            p.tangent[:] = anchor.slope
+        self._kernels.take(constants)
+        self._kernels.allow(damped)
+        found = self._kernel.run()
+        nx = self._kernels.size.nx
+        last = [
+            Place(float(times[k]), p.points[k].copy(), nx, p.sources[k].copy(), p.rates[k].copy())
+            for k in range(max(first, first + found - 2), first + found)
+        ]
+        return found, last
+
+
+@frozen
+class StagesOfMotion:
+    """Makes the stages of steps of a motion: a `StageKernel`."""
+
+    room: StageRoom
+    make: Callable[[StageRoom, np.ndarray], int]
+
+    @property
+    def stages(self) -> Stages:
+        """What the steppers work on."""
+        return self.room.stages
+
+    def follow(self, times: np.ndarray) -> int:
+        """Find points from the next stage on; return how many were found."""
+        return self.make(self.room, times)
