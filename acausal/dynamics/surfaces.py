@@ -21,6 +21,8 @@ def lexicographic(
     modes on both sides of a guard, which read a source in derivatives of other orders, tell alike where it vanishes. With
     them the rates of these rows while those before them go on to vanish, and bounds of their rounding.
     """
+    if not len(form):
+        return [form] * order, [form] * order, [bound] * order
     states, sources = slice(len(weight)), slice(len(weight), None)
     bound[:, sources] += np.abs(form[:, sources]) @ evaluated
     forms, rates, bounds = [form], [], [bound]

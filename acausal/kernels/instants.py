@@ -183,11 +183,12 @@ def find_way(
     cause: int,
     ticks: int,
     searched: int,
+    first: int,
 ) -> int:
-    """The way on which a cause leads with what the discrete part has found, -1 for none that is known."""
+    """The next way, from the ``first`` on, on which a cause leads with what the discrete part has found, -1 for none."""
     u, p = d.places, d.update
     at = u.out
-    for i in range(here.sizes[WAYS]):
+    for i in range(first, here.sizes[WAYS]):
         w = here.ways[i]
         if w[CAUSE] == cause and w[TICKS] == ticks and w[SEARCHED] == searched:
             there = chosen(situations, w[LEADS]).here
@@ -278,6 +279,26 @@ def follow_way(
 
 
 @kernel
+def follow_first(
+    flows: Any, situations: Any, s: SituationRecords, m: FlowOfMode, d: DiscreteRecords, now: EventState, room: EventRoom,
+    way: int, cause: int, ticks: int,
+) -> int:  # fmt: skip
+    """Follow the first of the ways, from one on, on which a search would go; -1 for none."""
+    here = s.here
+    copy(now.y, room.left)
+    copy(now.z, room.left_z)
+    while way >= 0:
+        to = chosen(situations, here.ways[way, LEADS])
+        target, rivalled = chosen(flows, to.here.sizes[USUAL]).mode, here.ways[way, RIVALLED] > 0
+        if follow_way(s, m, target, to, d, now, room, rivalled):
+            return way
+        copy(room.left, now.y)
+        copy(room.left_z, now.z)
+        way = find_way(d, situations, here, room, cause, ticks, 1, way + 1)
+    return -1
+
+
+@kernel
 def known_to_cross(here: Situation, there: Situation, now: EventState) -> bool:
     """Whether the mode goes on though a guard has crossed, which is known to be negative where rounding hides its sign."""
     if there.sizes[MODE] != here.sizes[MODE]:
@@ -305,21 +326,18 @@ def micro_step(
         take(u, update, now, tolerance)
         return SETTLED
     searched = first or moves(u, update, now, here, room)
-    way = find_way(d, situations, here, room, cause, ticks, searched)
+    way = find_way(d, situations, here, room, cause, ticks, searched, 0)
     if way < 0:
         return UNSEEN
     take(u, update, now, tolerance)
-    to = int(here.ways[way, LEADS])
     if searched:
         log.counts[SEARCHES] += 1
-        target, rivalled = (
-            chosen(flows, chosen(situations, to).here.sizes[USUAL]).mode,
-            here.ways[way, RIVALLED] > 0,
-        )
-        if not follow_way(s, m, target, chosen(situations, to), d, now, room, rivalled):
+        way = follow_first(flows, situations, s, m, d, now, room, way, cause, ticks)
+        if way < 0:
             return UNSEEN
-        if first and cause != NO_TRIGGER and known_to_cross(here, chosen(situations, to).here, now):
-            return UNSEEN
+    to = int(here.ways[way, LEADS])
+    if searched and first and cause != NO_TRIGGER and known_to_cross(here, chosen(situations, to).here, now):
+        return UNSEEN
     log_step(log, now, number, cause, ticks, now.flags[SITUATION], to)
     now.flags[SITUATION] = to
     return CHANGED

@@ -199,7 +199,7 @@ class EventLog(NamedTuple):
 class EventRoom(NamedTuple):
     """Room for what is needed for a moment: vectors of the state vector, of unknowns with sources, and of defects."""
 
-    layout = "f1 f1 f1 f1 f1 f1 f1 f1 f1 i1"
+    layout = "f1 f1 f1 f1 f1 f1 f1 f1 f1 f1 f1 i1"
     size: np.ndarray
     rate: np.ndarray
     """How far the state vector moves while an instant may be late."""
@@ -214,6 +214,9 @@ class EventRoom(NamedTuple):
     taken: np.ndarray
     tested: np.ndarray
     """How far states were moved by what rounding explains, and what of it moves by itself."""
+    left: np.ndarray
+    left_z: np.ndarray
+    """State vector and unknowns of the mode that is left."""
     forced: np.ndarray
     """Branches that controls force."""
 

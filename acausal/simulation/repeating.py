@@ -7,6 +7,7 @@ the event to the loop where one turns out otherwise.
 from __future__ import annotations
 
 import math
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from ..reduction.affine import Kind, ModeData
 from ..reduction.assemble import truth
 from . import self_check
 from .confirmation import in_force
+from .instants.hints import Cause
 from .numeric import NumericCore
 from .run import Run
 from .seen_events import KERNEL, MOST_CLOCKS, SeenEvents, Standpoint
-from .seen_situations import SaidInSituation, SituationKey
+from .seen_situations import SaidInSituation, SituationKey, Way
 
 LEARNT = 16
 """Instants after which a run looks whether it has seen some of them before."""
@@ -138,12 +140,15 @@ class Repeating(Run):
 
     # -- what is learnt --------------------------------------------------------------------------------------------
 
+    @property
+    def state_relations(self) -> tuple[float, ...]:
+        """Truth of the relations of states."""
+        return tuple(self.state.R[self.discrete.state_relations].tolist())
+
     def situation_key(self) -> SituationKey:
         """The present situation."""
         now = self.state
-        return SituationKey(
-            now.mode, now.forced, now.disabled, tuple(now.R[self.discrete.state_relations].tolist())
-        )
+        return SituationKey(now.mode, now.forced, now.disabled, self.state_relations)
 
     def learn(self, before: SituationKey, triggers: tuple[Any, ...], searched: bool, jumped: bool) -> None:
         """A cause has led from the situation before to the present one, which a jump leaves to the loop another time too."""
@@ -151,19 +156,25 @@ class Repeating(Run):
         now, situations = self.state, self.seen.situations
         there, here = situations.place.get(before), self._enter(self.seen)
         cause, ticks = triggers[0], sum(1 << k for k in triggers[1:])
-        foreseen = self.hints.foreseen(before.mode, now.forced, triggers) if searched else None
+        key = self.situation_key()
+        known = (
+            self.hints.known(Cause(before.mode, triggers, now.forced, now.disabled, key.relations))
+            if searched
+            else {}
+        )
         if searched:
-            situations.agree(before.mode, cause, ticks, now.forced, foreseen)
-        if jumped or (searched and foreseen != now.mode):
+            situations.agree(before.mode, cause, ticks, key, tuple(known))
+        if jumped or (searched and now.mode not in known):
             return  # A search may find another one.
-        rivals = self.hints.rivals(before.mode, now.forced, triggers) if searched else ()
+        rivals = known[now.mode] if searched else ()
         stays = before.forced == now.forced and before.disabled == now.disabled
         if rivals and not (rivals == (before.mode,) and stays):
             return
         if there is not None:
             situations.add_flows(there)
             if here is not None:
-                situations.connect(there, cause, ticks, here, searched, bool(rivals))
+                tried = takewhile(lambda mode: mode != now.mode, known)
+                situations.connect(there, Way(cause, ticks, here, searched, bool(rivals)), tuple(tried))
 
     def _enter(self, seen: SeenEvents) -> int | None:
         """Number of the present situation, None where the kernel cannot be in it."""

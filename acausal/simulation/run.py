@@ -24,7 +24,8 @@ from .compiled import CompiledModel
 from .cores import Cores
 from .failures import EquationsLost, Failure, NotFinite, Notice
 from .instants.discrete import DiscretePart, Outcome
-from .instants.transition import Hints, ModeTables
+from .instants.hints import Hints
+from .instants.transition import ModeTables
 from .large.motion import LargeMotion
 from .large.signs import MotionSigns
 from .method import Method
@@ -57,8 +58,7 @@ class Run:
     """The numbers of the affine rows; ``core`` linearises the nonlinear ones at the present point."""
     open_inputs: tuple[OpenInput, ...]
     options: Options
-    begin: float
-    """Time of the first instant."""
+    begin: float  # Time of the first instant.
     T0: float
     span: float
     clocks: tuple[Clock, ...]

@@ -116,7 +116,7 @@ class SeenEvents:
             whole[0], np.zeros(k), np.zeros(k), whole[1], whole[2], np.zeros((k, ny)), np.zeros(steps), whole[3],
             np.zeros((steps, len(at.D))), np.zeros((steps, len(at.R))), whole[4],
         )  # fmt: skip
-        sizes_of_room = ny, ny, n + q, n + q, ny, ny, len(at.R), ny, ny
+        sizes_of_room = ny, ny, n + q, n + q, ny, ny, len(at.R), ny, ny, ny, n
         elements = np.zeros(len(self._model.elements), np.int64)
         room = EventRoom._make([*map(np.zeros, sizes_of_room), elements])
         given = self._discrete, self._now, state(), self._log, room

@@ -17,8 +17,18 @@ from .instants.transition import ModeTables
 from .self_check import Held
 from .watch import can_trigger, orientations
 
-Way = tuple[int, int, int, int, int]
-"""Cause, ticks, the situation it leads to, whether a mode is sought, and whether the one before may go on."""
+
+class Way(NamedTuple):
+    """Where a cause leads from a situation."""
+
+    cause: int
+    ticks: int
+    to: int
+    """Number of a situation."""
+    searched: bool
+    """Whether a mode is sought."""
+    rivalled: bool = False
+    """Whether the one before may go on."""
 
 
 class SituationKey(NamedTuple):
@@ -192,34 +202,35 @@ class SeenSituations:
             said.shows, table,
         )  # fmt: skip
 
-    def agree(
-        self, mode: Mode, cause: int, ticks: int, forced: tuple[int, ...], foreseen: Mode | None
-    ) -> None:
-        """Keep of what a cause has led to, where modes are sought, what the run itself tries first, None for nothing.
+    def agree(self, mode: Mode, cause: int, ticks: int, key: SituationKey, known: tuple[Mode, ...]) -> None:
+        """Keep of what a cause has led to, where modes are sought, what the run itself tries first, in this order.
 
         Several modes may suit a point, as where one element lies across another one; so no other one must be tried.
         """
         for number in self._in_mode.get(mode, ()):
-            ways = self._ways[number]
+            ways, tried = self._ways[number], iter(known)
             for way in list(ways):
-                there = self.keys[way[2]]
-                if way[:2] == (cause, ticks) and way[3] and there.forced == forced and there.mode != foreseen:
-                    del ways[way]
-                    self._renew(number)
+                there = self.keys[way.to]
+                if (way.cause, way.ticks, way.searched) == (cause, ticks, True) and there[1:] == key[1:]:
+                    if there.mode != next(tried, None):
+                        del ways[way]
+                        tried = iter(())
+                        self._renew(number)
 
     def forget_searches(self) -> None:
         """Forget what searches have found: another run has to find its modes by itself, for several may suit a point."""
         for number, ways in enumerate(self._ways):
-            kept = {way: None for way in ways if not way[3]}
+            kept = {way: None for way in ways if not way.searched}
             if len(kept) < len(ways):
                 self._ways[number] = kept
                 self._renew(number)
 
-    def connect(
-        self, number: int, cause: int, ticks: int, to: int, searched: bool, rivalled: bool = False
-    ) -> None:
-        """A cause leads from a situation to another one, ``rivalled`` where its mode may also go on."""
-        ways, way = self._ways[number], (cause, ticks, to, int(searched), int(rivalled))
-        if way not in ways:
+    def connect(self, number: int, way: Way, before: Sequence[Mode] = ()) -> None:
+        """A cause leads from a situation on a way, which is known where those are to the modes that are tried ``before``."""
+        ways, key = self._ways[number], self.keys[way.to]
+        others = {
+            self.keys[w.to].mode for w in ways if w[:2] == way[:2] and w.searched and self.keys[w.to][1:] == key[1:]
+        }  # fmt: skip
+        if way not in ways and others.issuperset(before):
             ways[way] = None
             self._renew(number)

@@ -180,3 +180,23 @@ def ramped_network() -> Circuit:
     circuit.connect(diode.n, a.p, r[2].n, switch.n, r[4].p)
     circuit.connect(gate.high, switch.control)
     return circuit
+
+
+class SineBoost(Component):
+    """A step-up converter behind a diode at a sine: an edge of the clock finds a current, or none, or a voltage too low."""
+
+    def build(self) -> None:
+        self.source, self.ground = el.SineVoltage(V=10.0, f=50.0), el.Ground()
+        self.rectifier, self.diode = el.IdealDiode(), el.IdealDiode()
+        self.resistor, self.inductor = el.Resistor(R=0.5), el.Inductor(L=1e-3)
+        self.capacitor, self.load = el.Capacitor(C=2e-3), el.Resistor(R=20.0)
+        self.switch, self.pwm = el.IdealClosingSwitch(), PWM(frequency=333.0, duty=0.3)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.pwm.y, self.switch.control)
+        yield connect(self.source.p, self.rectifier.p)
+        yield connect(self.rectifier.n, self.resistor.p)
+        yield connect(self.resistor.n, self.inductor.p)
+        yield connect(self.inductor.n, self.switch.p, self.diode.p)
+        yield connect(self.diode.n, self.capacitor.p, self.load.p)
+        yield connect(self.source.n, self.switch.n, self.capacitor.n, self.load.n, self.ground.p)

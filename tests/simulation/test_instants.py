@@ -40,7 +40,7 @@ from acausal.components.electrical import (
     SaturatingInductor,
 )
 from acausal.reduction.elimination import Elimination
-from acausal.simulation.instants.transition import Hints
+from acausal.simulation.instants.hints import Hints
 from acausal.simulation.loop import Loop
 from tests.systems.mechanism_models import Bob, G
 

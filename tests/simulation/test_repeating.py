@@ -35,6 +35,7 @@ from tests.simulation.repeating_models import (
     NaturallySampled,
     Rectifier,
     Regulated,
+    SineBoost,
     ramped_network,
 )
 from tests.systems.motor_drives import MotorBridge
@@ -62,6 +63,7 @@ MODELS: dict[str, tuple[Any, float, float]] = {
     "a thyristor": (lambda: Rectifier(), 1.0, 0.5),
     "a duty that a sine gives": (lambda: NaturallySampled(), 0.1, 0.5),
     "a mass in friction": (lambda: Dragged(), 20.0, 0.5),
+    "a converter behind a sine": (lambda: SineBoost(), 2.0, 0.9),
 }
 """Models, lengths of runs, and the least part of their segments that the kernel has to follow."""
 

@@ -10,10 +10,10 @@ from acausal.dynamics.noise import CERTAIN, Uncertainty
 from acausal.reduction.affine import AffineModel, Branch, Element, Kind
 from acausal.reduction.index_reduction import reduce_mode
 from acausal.simulation.instants import search as bounds
+from acausal.simulation.instants.hints import Hints
 from acausal.simulation.instants.search import NoConsistentMode, Search
 from acausal.simulation.instants.transition import (
     CandidateTest,
-    Hints,
     Instant,
     SearchStats,
 )
@@ -413,6 +413,21 @@ def test_hints_save_the_search_and_change_no_answer():
     assert (learnt.stats.searches, learnt.stats.hints, learnt.stats.candidates) == (3, 2, 2)
     z[0] = -1.0
     assert learnt.next_mode(search, (0, 1), off, (7,)).history
+
+
+def test_a_cause_that_leads_to_one_mode_or_another_is_searched_once_for_each():
+    model, z, i = buck()
+    search, learnt = searching(model), Hints()
+    found = []
+    for current in (1.0, 0.0, 1.0, 0.0, 1.0):
+        z[i] = current
+        off = Instant(CERTAIN, z.copy(), ONE, (0, -1))
+        found.append(learnt.next_mode(search, (1, 0), off, (7,)).restart.data.mode)
+    assert found[0] != found[1]
+    assert found == [found[0], found[1]] * 2 + [found[0]]
+    assert (learnt.stats.searches, learnt.stats.hints) == (5, 3)
+    relations = learnt.next_mode(search, (1, 0), off, (7,), (1.0,))
+    assert relations.history  # Where relations differ it is another cause.
 
 
 def test_hints_are_not_used_where_dynamics_are_not_unique():

@@ -53,8 +53,6 @@ VALUE = 1
 _ZERO = 5
 MOST_SITUATIONS = 4096
 """Situations of one mode of which is kept what follows from them."""
-MOST_HINTS = 65536
-"""Hints that a run keeps."""
 
 Crossed = tuple[Mode, tuple[int, int, int]]
 
@@ -507,6 +505,10 @@ class SearchStats:
     hints: int = 0
     candidates: int = 0
 
+    def began(self) -> None:
+        """Count a search that no hint gave."""
+        self.searches += 1
+
     def examined(self) -> None:
         """Count a candidate."""
         self.candidates += 1
@@ -551,87 +553,6 @@ class Chooser(Protocol):
     def search(self, instant: Instant, start: Mode, stats: SearchStats) -> Choice:
         """The consistent mode."""
         ...
-
-
-class Hints:
-    """What a run has learnt of its modes: which one followed which trigger.
-
-    A hint is the first candidate, and like every other it is tested, behind those that a search takes before it.
-    """
-
-    def __init__(self) -> None:
-        self._hints: dict[
-            tuple[Mode, tuple[Hashable, ...], tuple[int, ...]], tuple[Mode, tuple[Mode, ...]]
-        ] = {}
-        self._monotone: list[bool] = []
-        self.stats = SearchStats()
-
-    def next_mode(
-        self, chooser: Chooser, present: Mode, instant: Instant, triggers: tuple[Hashable, ...] = ()
-    ) -> Choice:
-        """The consistent mode after an instant.
-
-        Parameters
-        ----------
-        chooser : Chooser
-            With the numbers in force.
-        present : Mode
-            Mode before the instant; it is kept when it is still consistent.
-        instant : Instant
-        triggers : tuple of hashable
-            What caused the instant: the hint depends on it.
-
-        Raises
-        ------
-        NoConsistentMode
-        """
-        name = present, triggers, instant.forced
-        hint = self._hints.get(name)
-        verdict = None if hint is None else _confirmed(chooser, instant, *hint)
-        if verdict is not None and verdict.restart is not None:
-            self.stats.hinted(1)
-            return Choice(verdict.restart, (), verdict.signs)
-        self.stats.searches += 1
-        start = chooser.begin(present, instant.forced)
-        choice = chooser.search(instant, start, self.stats)
-        self._remember(name, start, choice.restart.data.mode, chooser)
-        return choice
-
-    def foreseen(self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]) -> Mode | None:
-        """The mode that is tested first because it was found before; None without any."""
-        hint = self._hints.get((present, triggers, forced))
-        return None if hint is None else hint[0]
-
-    def rivals(
-        self, present: Mode, forced: tuple[int, ...], triggers: tuple[Hashable, ...]
-    ) -> tuple[Mode, ...]:
-        """The modes that are tested before it."""
-        return self._hints[present, triggers, forced][1]
-
-    def _remember(self, name: Any, start: Mode, mode: Mode, chooser: Chooser) -> None:
-        if chooser.monotone != self._monotone:
-            self._hints, self._monotone = {}, chooser.monotone
-        rivals = chooser.rivals(start, mode)
-        if rivals is None:
-            self._hints.pop(name, None)
-            return
-        self._hints[name] = mode, rivals
-        if len(self._hints) > MOST_HINTS:
-            del self._hints[next(iter(self._hints))]
-
-
-def _confirmed(chooser: Chooser, instant: Instant, mode: Mode, rivals: tuple[Mode, ...]) -> Verdict | None:
-    """The verdict on a mode that a search would find again; None where it might find another one.
-
-    What takes more to break away than to slide must do so alone: forces on others are between those of the mode in which it
-    rests and of that in which it slides, as is its own force at the breakaway level, and no other one is violated in either.
-    """
-    for rival in rivals:
-        moved = {k for k, (a, b) in enumerate(zip(rival, mode, strict=True)) if a != b}
-        if {k for _, k, _ in chooser.test(rival, instant).violations} != moved:
-            return None
-    verdict = chooser.test(mode, instant)
-    return verdict if verdict.consistent and (not rivals or chooser.moves(verdict)) else None
 
 
 def only_these_move(these: Sequence[bool], start: Mode, mode: Mode) -> bool:

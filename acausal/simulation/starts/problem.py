@@ -14,7 +14,7 @@ from ...reduction.core import Values
 from ...values import frozen
 from ..failures import Failure
 from ..instants.discrete import DiscretePart
-from ..instants.transition import Hints
+from ..instants.hints import Hints
 from ..nonlinear.bounds import Bounds
 from ..nonlinear.linearisation import ModelInForce
 from ..nonlinear.system import NonlinearSystem

@@ -149,7 +149,8 @@ def _searched(problem: StartProblem, forced: tuple[int, ...]) -> Choice:
         instant = Instant(known, z, xi, forced, disabled, ())
         # As the first micro-step asks, so that it finds the mode at once.
         present = tuple(f if f >= 0 else b for f, b in zip(forced, begin, strict=True))
-        return tables.hints.next_mode(lin.core.search, present, instant, ())
+        relations = tuple(problem.state.R[tables.discrete.state_relations].tolist())
+        return tables.hints.next_mode(lin.core.search, present, instant, (), relations)
 
     if not problem.reduced.nonlinear:
         return search(problem.mode)

@@ -1,0 +1,116 @@
+"""What a run has learnt of its modes: hints, which are tested before a search begins."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import NamedTuple
+
+from ...reduction.affine import Mode
+from .transition import Choice, Chooser, Instant, SearchStats, Verdict
+
+MOST_CAUSES = 65536
+"""Causes that a run remembers."""
+MOST_OUTCOMES = 8
+"""Modes to which one of them has led."""
+
+
+class Cause(NamedTuple):
+    """What leads to a mode: the one before, what triggers, and what controls and relations say."""
+
+    mode: Mode
+    triggers: tuple[Hashable, ...]
+    forced: tuple[int, ...]
+    disabled: Collection[tuple[int, int, int]]
+    relations: tuple[float, ...]
+
+
+class Hints:
+    """What a run has learnt of its modes: which ones followed which cause.
+
+    Hints are the first candidates, in order of discovery, and like every other they are tested, behind those that a search takes
+    before them.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[Cause, dict[Mode, tuple[Mode, ...]]] = {}
+        """Modes to which causes have led in order of discovery, with those that a search takes before each."""
+        self._last: dict[Cause, Mode] = {}
+        self._monotone: list[bool] = []
+        self.stats = SearchStats()
+
+    def next_mode(
+        self,
+        chooser: Chooser,
+        present: Mode,
+        instant: Instant,
+        triggers: tuple[Hashable, ...] = (),
+        relations: tuple[float, ...] = (),
+    ) -> Choice:
+        """The consistent mode after an instant.
+
+        Parameters
+        ----------
+        chooser : Chooser
+            With the numbers in force.
+        present : Mode
+            Mode before the instant; it is kept when it is still consistent.
+        instant : Instant
+        triggers : tuple of hashable
+            What caused the instant: hints depend on it.
+        relations : tuple of float
+            Truth of the relations of states, as the discrete part has it now.
+
+        Raises
+        ------
+        NoConsistentMode
+        """
+        cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
+        for mode, rivals in self.known(cause).items():
+            verdict = _confirmed(chooser, instant, mode, rivals)
+            if verdict is not None and verdict.restart is not None:
+                self.stats.hinted(1)
+                self._last[cause] = mode
+                return Choice(verdict.restart, (), verdict.signs)
+        self.stats.began()
+        start = chooser.begin(present, instant.forced)
+        choice = chooser.search(instant, start, self.stats)
+        self._remember(cause, start, choice.restart.data.mode, chooser)
+        return choice
+
+    def foreseen(self, cause: Cause) -> Mode | None:
+        """The mode to which a cause has led the last time; None without any."""
+        return self._last.get(cause)
+
+    def known(self, cause: Cause) -> Mapping[Mode, tuple[Mode, ...]]:
+        """The modes that are tested first, in order, with those that are tested before each."""
+        return self._known.get(cause, {})
+
+    def _remember(self, cause: Cause, start: Mode, mode: Mode, chooser: Chooser) -> None:
+        if chooser.monotone != self._monotone:
+            self._known, self._last, self._monotone = {}, {}, chooser.monotone
+        rivals = chooser.rivals(start, mode)
+        if rivals is None:
+            self._known.pop(cause, None)
+            self._last.pop(cause, None)
+            return
+        known = self._known.setdefault(cause, {})
+        if len(known) >= MOST_OUTCOMES:
+            known.clear()
+        known[mode], self._last[cause] = rivals, mode
+        if len(self._known) > MOST_CAUSES:
+            oldest = next(iter(self._known))
+            del self._known[oldest], self._last[oldest]
+
+
+def _confirmed(chooser: Chooser, instant: Instant, mode: Mode, rivals: tuple[Mode, ...]) -> Verdict | None:
+    """The verdict on a mode that a search would find again; None where it might find another one.
+
+    What takes more to break away than to slide must do so alone: forces on others are between those of the mode in which it
+    rests and of that in which it slides, as is its own force at the breakaway level, and no other one is violated in either.
+    """
+    for rival in rivals:
+        moved = {k for k, (a, b) in enumerate(zip(rival, mode, strict=True)) if a != b}
+        if {k for _, k, _ in chooser.test(rival, instant).violations} != moved:
+            return None
+    verdict = chooser.test(mode, instant)
+    return verdict if verdict.consistent and (not rivals or chooser.moves(verdict)) else None
