@@ -32,8 +32,8 @@ def _state(now: Standing, failure: NotFinite) -> NonFiniteError:
         "a source"
     ]
     return NonFiniteError(
-        f"{', '.join(names)} is not finite at t = {now.state.t:.9g}",
-        hint="the model is unstable, or its numbers exceed the range of doubles",
+        f"{', '.join(names)} leaves the range of doubles after t = {now.state.t:.9g}",
+        hint="the model is unstable, or its numbers are too large",
     )
 
 

@@ -54,6 +54,7 @@ from .failures import (
 from .instants.choice import choose, derivatives, only_mode
 from .instants.collisions import can_collide
 from .instants.discrete import Outcome
+from .instants.hints import Cause
 from .instants.impact_rounds import ImpactFailed, Stage
 from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
@@ -63,7 +64,7 @@ from .instants.search import NoConsistentMode
 from .instants.standstill import through_standstill
 from .instants.transition import Choice, Instant
 from .nonlinear.numerical import Integrated
-from .propagator import Arrival, Propagator
+from .propagator import Arrival, Propagator, RangeLeft
 from .repeating import Repeating
 from .sources.source_states import OpenInput
 from .state import Given
@@ -73,6 +74,8 @@ TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
 CLOSER = 2.0
 """Times the time of a crossing: until then another flow of the same motion has to cross too."""
+JUDGED = 1e300
+"""Largest sum of unknowns that is judged: products of larger ones leave the range of doubles."""
 REPEATED = ("time", "state")
 """Kinds of instants that come again."""
 MOST_REPEATS = 2
@@ -184,9 +187,15 @@ class Loop(Repeating):
         motion = self.propagator()
         h, hit = motion.advance(horizon - state.t)
         t = horizon if hit is None else state.t + h
+        end, lost = motion.end(h, t), None
+        if isinstance(end, RangeLeft):
+            # What is known until there is kept.
+            lost, h, hit = end, end.h, None
+            t = state.t + h
+            end = motion.end(h, t)
+            assert not isinstance(end, RangeLeft)
         if h > 0.0:
             self.keep(*motion.dense(), t)
-        end = motion.end(h, t)
         if end is not None:
             self.follow(end)
         if h > 0.0:
@@ -195,6 +204,8 @@ class Loop(Repeating):
             self.linearise()
             self._arrive()
         self.reach(t)
+        if lost is not None:
+            raise self.failed(NotFinite("state", lost.which))
         return hit
 
     def holds(self) -> bool:
@@ -554,13 +565,16 @@ class Loop(Repeating):
         if lin.core.system is not None:
             return only_mode(lin, state.slopes, instant.z_minus, instant.reinits, instant.xi, self.present)
 
+        relations = self.state_relations
+
         def search(begin: Mode) -> Choice:
-            return self.hints.next_mode(lin.core.search, begin, instant, triggers)
+            return self.hints.next_mode(lin.core.search, begin, instant, triggers, relations)
 
         if not self.reduced.nonlinear:
             return search(present)
         free = self.bounds is None and not instant.reinits
-        hint = self.hints.foreseen(present, instant.forced, triggers) if free else None
+        cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
+        hint = self.hints.foreseen(cause) if free else None
         begin = state.z, state.slopes
         return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, hint)
 
@@ -711,8 +725,8 @@ class ClosedForm:
             tables.keep(tables.watches, key, found)
         return found
 
-    def end(self, h: float, t: float) -> Arrival | None:
-        """The point after ``h`` seconds, at ``t``.
+    def end(self, h: float, t: float) -> Arrival | RangeLeft | None:
+        """The point after ``h`` seconds, at ``t``, if that is within the range of doubles.
 
         Sources are evaluated there as the instant that follows does. What depends on them alone then is the same before and
         after it: no rounding of its motion is left to be a difference.
@@ -732,7 +746,7 @@ class ClosedForm:
                 self._late += moved / slope if slope * h > moved else 0.0
         if not math.isfinite(sum(y.tolist())):
             wrong = np.flatnonzero(~np.isfinite(y[:states]))
-            raise run.failed(NotFinite("state", tuple(wrong.tolist())))
+            return RangeLeft(_last_finite(data, trajectory, h), tuple(wrong.tolist()))
         slopes, second = run.state.slopes, run.state.second
         if run.numerical:
             towards = data.Ay @ y
@@ -750,6 +764,15 @@ class ClosedForm:
         doubtful = trajectory.shift is not None or trajectory.flow.departure is not None
         if inside or doubtful or not self._run.holds():
             confirm_flow(self._run, self._tables, trajectory, h, self._begin, inside)
+
+
+def _last_finite(data: ModeData, trajectory: Trajectory, h: float) -> float:
+    """Time up to which all unknowns can be judged, where they are not finite after ``h`` seconds."""
+    low = 0.0
+    while low < (middle := 0.5 * (low + h)) < h:
+        known = float(np.sum(data.sizes[0] @ np.abs(trajectory.at(middle)))) < JUDGED
+        low, h = (middle, h) if known else (low, middle)
+    return low
 
 
 def _rate(data: ModeData, y: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..dynamics.quadrature import Course
 from ..dynamics.readout import ReadMode
+from ..values import frozen
 
 
 @dataclass(slots=True, eq=False)
@@ -37,6 +38,14 @@ class Arrival:
     xi: np.ndarray | None = None
 
 
+@frozen
+class RangeLeft:
+    """Unknowns leave the range of doubles after ``h`` seconds; ``which`` are places in the state vector."""
+
+    h: float
+    which: tuple[int, ...]
+
+
 class Propagator(Protocol):
     """The motion of a run in its present mode, started at its present point."""
 
@@ -52,8 +61,11 @@ class Propagator(Protocol):
         """What a record keeps: how the state is read, and the state at any time; before `advance` that of the present point."""
         ...
 
-    def end(self, h: float, t: float) -> Arrival | None:
-        """The point after ``h`` seconds, at the time ``t``; None where all that is known of the present one still holds."""
+    def end(self, h: float, t: float) -> Arrival | RangeLeft | None:
+        """The point after ``h`` seconds, at the time ``t``; None where all that is known of the present one still holds.
+
+        Where it is beyond the range of doubles, how far the motion goes before.
+        """
         ...
 
     def confirm(self, h: float) -> None:

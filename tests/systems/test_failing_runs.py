@@ -1,6 +1,7 @@
 """Runs that cannot go on: kind of error, text, place and remedy; what was computed until then stays readable."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -38,6 +39,7 @@ from acausal import (
     sign,
     simulate,
     sqrt,
+    tanh,
     time,
     when,
 )
@@ -335,3 +337,44 @@ def test_spans_that_are_refused(span: float, text: str) -> None:
 def test_unknown_policy_for_impulses() -> None:
     with refused(ParameterError, "`impulses` must be", hint=""):
         simulate(Fed(u=1.0), 1.0, impulses="never")
+
+
+class Grows(Component):
+    """A variable that grows with its own value, until it exceeds the range of doubles."""
+
+    x: Variable = Variable(start=1.0)
+
+    def equations(self) -> Statements:
+        yield Eq(der(self.x), self.x)
+
+
+def test_what_grows_beyond_the_range_of_doubles_is_kept_until_then() -> None:
+    """The error said that it was not finite at the start, and all that was known until the end was lost."""
+    with pytest.raises(NonFiniteError, match=r"`x` leaves the range of doubles after t = 69") as caught:
+        simulate(Grows(), 1000.0)
+    result = caught.value.result
+    assert result is not None
+    assert result.t_end == pytest.approx(math.log(sys.float_info.max), rel=0.03)
+    assert result["x"].at(300.0) == pytest.approx(math.exp(300.0), rel=1e-12)
+    assert math.isfinite(result["x"].final)
+
+
+@pytest.mark.parametrize("method", ["explicit", "implicit"])
+def test_steps_end_with_finite_numbers_before_the_range_of_doubles_ends(method: str) -> None:
+    """The last step had a way that was not finite, and with it every other variable."""
+
+    class Both(Grows):
+        u: Variable = Variable(start=0.0)
+
+        def equations(self) -> Statements:
+            yield Eq(der(self.x), self.x + tanh(self.x))
+            yield Eq(der(self.u), 1.0 - self.u)
+
+    with pytest.raises(SimulationError) as caught:
+        simulate(Both(), 800.0, method=method)
+    result = caught.value.result
+    assert result is not None
+    assert 700.0 < result.t_end < 709.0
+    assert math.isfinite(result["x"].final)
+    assert result["u"].max() == pytest.approx(1.0)
+    assert result["u"].mean() == pytest.approx(1.0 - 1.0 / result.t_end, rel=1e-6)
