@@ -190,7 +190,7 @@ class _Assembler:
                 for i in np.flatnonzero(joined & beta.any(1)):
                     self._add_joined(member, left[:, i : i + 1], delta[i : i + 1, None], beta[i : i + 1])
                 beta[joined], delta[joined] = 0.0, 1.0
-            self._split(member, np.abs(delta[beta.any(1)]))
+            self._split(member, 1, np.abs(delta[beta.any(1)]))
             x = _sylvester_column_by_column(lambda columns, d=delta: (columns.T / d).T, member.N, beta)
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
@@ -215,7 +215,7 @@ class _Assembler:
                     self._add_joined(member, left, delta, beta)
                 continue
             beta = group.U @ drive
-            self._split(member, distance[None] if beta.any() else np.zeros(0))
+            self._split(member, m, distance[None] if beta.any() else np.zeros(0))
             x = _sylvester_column_by_column(np.linalg.inv(delta).dot, member.N, beta)
             X += left[:nx] @ x
             right[:, nx + member.states] -= x @ member.Q
@@ -228,13 +228,13 @@ class _Assembler:
         remember, however long a run is.
         """
         forgets = np.minimum(np.maximum(-np.real(exponent), 0.0), max(-member.centre.real, 0.0))
-        order = member.length + m - 1
+        order = _order(member, m)
         return np.maximum(join_distance(order) / self.T0, forgets * JOIN ** (1.0 / order))
 
-    def _split(self, member: Member, distances: np.ndarray) -> None:
-        """Note that modes are split off from a source at these distances of their exponents."""
+    def _split(self, member: Member, m: int, distances: np.ndarray) -> None:
+        """Note that groups of ``m`` modes are split off from a source at these distances of their exponents."""
         if len(distances):
-            self.shortest = max(self.shortest, join_distance(member.length) / float(distances.min()))
+            self.shortest = max(self.shortest, join_distance(_order(member, m)) / float(distances.min()))
 
     def _add_joined(self, member: Member, left: np.ndarray, delta: np.ndarray, beta: np.ndarray) -> None:
         """Forced response of modes that are close to the exponent of the source.
@@ -375,6 +375,11 @@ def join_distance(m: int) -> float:
     while math.lgamma(m + 1) - m * math.log(distance) > -math.log(JOIN):
         distance *= 1.25
     return distance
+
+
+def _order(member: Member, m: int) -> int:
+    """How many stages a source and a group of ``m`` modes are that it drives."""
+    return member.length + m - 1
 
 
 def _pack(work: _Assembler) -> Parts:
