@@ -27,6 +27,8 @@ from tests.oracles.rref import rref
 
 TINY = 1e-11
 """Part of the terms of a complementary unknown that counts as zero."""
+KEPT = 1e-6
+"""Part of the largest complementary unknown up to which others may be rounding."""
 RESTING = 1e-9
 """Speed up to which a friction rests at the begin of a phase; speeds are of the order of one."""
 BASES = 12
@@ -76,8 +78,10 @@ class Stepper:
         for n, (basis, inverse) in enumerate(self.bases):
             z, off = np.zeros(len(q)), np.zeros(len(q))
             z[basis], off[basis] = inverse @ q[basis], np.abs(inverse) @ size[basis]
-            w = self.M @ z + q
-            if (z >= -TINY * off).all() and (w >= -TINY * (np.abs(self.M) @ off + size)).all():
+            w, of_w = self.M @ z + q, np.abs(self.M) @ off + size
+            # Of a basis that is nearly singular rounding may be all that there is.
+            told = TINY * off.max(initial=0.0) <= KEPT * np.abs(z).max(initial=0.0)
+            if told and (z >= -TINY * off).all() and (w >= -TINY * of_w).all():
                 if n:
                     self.bases.insert(0, self.bases.pop(n))
                 return np.maximum(z, 0.0), off
