@@ -53,3 +53,8 @@ def program_of(function: ca.Function) -> Arithmetic | None:
         else:
             code[k] = OPERATIONS[op], reads[0], reads[-1], writes[0]
     return Arithmetic(code, constants, np.zeros(into[-1]), np.zeros(out[-1]), np.zeros(function.sz_w() + 1))
+
+
+def with_own_numbers(program: Arithmetic) -> Arithmetic:
+    """The same program, which another run cannot disturb."""
+    return Arithmetic(program.code, program.constants, *(np.zeros_like(part) for part in program[2:]))

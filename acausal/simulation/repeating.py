@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compilation.programs import ends_of
+from ..compilation.programs import ends_of, with_own_numbers
 from ..kernels.instants import MOST_MICRO_STEPS
 from ..kernels.loading import compiled_function
 from ..kernels.programs import Arithmetic
@@ -224,8 +224,8 @@ class Repeating(Run):
         self.served = self.core
         update, sources = self.program.programs
         assert update is not None
-        own = _with_own_numbers(update)
-        own_sources = _with_own_numbers(
+        own = with_own_numbers(update)
+        own_sources = with_own_numbers(
             sources if sources is not None and len(self.sources.positions) else NOTHING
         )
         places = self._places(own, own_sources)
@@ -266,8 +266,3 @@ class Repeating(Run):
             else:
                 rational[k] = clock.ratio
         return Clocks(rational, real)
-
-
-def _with_own_numbers(program: Arithmetic) -> Arithmetic:
-    """The same program, which another run cannot disturb."""
-    return Arithmetic(program.code, program.constants, *(np.zeros_like(part) for part in program[2:]))

@@ -241,3 +241,23 @@ def test_kernels_are_in_use_where_they_are_compiled() -> None:
         patched.setattr(PointKernels, "__call__", counted)
         ac.simulate(Clipper(), 1e-4)
     assert made and set(ENTRIES) >= {"find_point", "follow_stages"}
+
+
+def test_as_many_rows_are_solved_as_there_are_unknowns() -> None:
+    """Before states are chosen constraints have no coordinates that are solved from them."""
+    if loading.compiled_function("find_point") is None:
+        pytest.skip("kernels are interpreted")
+    asked = []
+    right = NonlinearSystem.kernels
+
+    def noted(self: NonlinearSystem, dependent: np.ndarray) -> Any:
+        asked.append((self, right(self, dependent), len(dependent)))
+        return asked[-1][1]
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(NonlinearSystem, "kernels", noted)
+        ac.simulate(Pendulum(), 0.1)
+    system = asked[0][0]
+    assert system.constraints == 2
+    assert right(system, np.zeros(0, np.int64)) is None
+    assert all((made is not None) == (count == 2) for _, made, count in asked)

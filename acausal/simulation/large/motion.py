@@ -38,7 +38,7 @@ class LargeMotion(Motion):
         return Place(h, np.concatenate((y, H)), len(y), xi, H[self.system.x])
 
     def stage_kernel(self, count: int) -> None:
-        """None."""
+        """None: kernels solve small dense systems, and the points of large models are found by sparse factors."""
 
     def open_unknowns(self, X: np.ndarray, H: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Unknowns at ``X``; ``H`` is a guess."""

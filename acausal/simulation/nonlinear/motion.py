@@ -309,8 +309,8 @@ class Motion:
 
     def stage_kernel(self, count: int) -> StageKernel | None:
         """What finds the points at the stages of steps natively, where something does."""
-        kernels, states = self.system.kernels(self.selection.dependent), self.selection.states
-        return None if kernels is None else StagesOfMotion(kernels.stages(count, states), self._follow)
+        kernels = self.system.kernels(self.selection.dependent)
+        return None if kernels is None else StagesOfMotion(kernels.stages(count), self._follow)
 
     def _follow(self, room: StageRoom, times: np.ndarray) -> int:
         """Find points at the stages of a step from the next one on; return how many were found."""

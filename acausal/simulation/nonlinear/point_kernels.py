@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ...compilation.programs import with_own_numbers
 from ...dynamics.closed_form import Trajectory
 from ...dynamics.stages import new_stages, new_system
 from ...kernels.loading import Bound, Packed
@@ -56,9 +57,7 @@ class PointKernels:
         self.size, self.dependent = size, dependent
         solved = np.concatenate([dependent, size.nx + np.arange(size.m)]).astype(np.int64)
         n, ny = len(solved), size.nx + size.m
-        rows, rounding, timed = (
-            p._replace(inputs=p.inputs.copy(), outputs=p.outputs.copy(), work=p.work.copy()) for p in programs
-        )
+        rows, rounding, timed = map(with_own_numbers, programs)
         equations = PointEquations(rows, rounding, solved, np.ascontiguousarray(rates))
         vectors, counts = [np.zeros(n) for _ in range(8)], np.zeros(2, np.int64)
         system = new_system(n)._replace(scale=scale.astype(float))
@@ -66,8 +65,8 @@ class PointKernels:
         self._y, self._xi, self._constants = np.split(rows.inputs, [ny, ny + size.q])
         self._packed = Packed(equations), Packed(self._room)
         self._one = Bound("find_point", *self._packed)
-        self._stages: dict[tuple[int, int], StageRoom] = {}
-        states = np.setdiff1d(np.arange(size.nx), dependent).astype(np.int64)
+        self._stages: dict[int, StageRoom] = {}
+        self.states = states = np.setdiff1d(np.arange(size.nx), dependent).astype(np.int64)
         shapes = (len(states), len(states) + 1), (ny, len(states) + 1)
         self._changes = PointChanges(timed, solved, states, np.zeros(2, np.int64), *map(np.zeros, shapes))
         self._carry = Bound("find_changes", Packed(self._changes), self._packed[1])
@@ -79,8 +78,8 @@ class PointKernels:
     ) -> tuple[np.ndarray, np.ndarray] | None:  # fmt: skip
         """Coordinates with open unknowns next to a guess, and the rates there; None where they are not found."""
         nx = self.size.nx
-        self._y[:nx], self._y[nx:], self._xi[:], self._constants[:] = X, H, xi, constants
-        self.allow(damped)
+        self._y[:nx], self._y[nx:], self._xi[:] = X, H, xi
+        self.begin(constants, damped)
         found = self._one.run()
         iterated(self.iterations)
         return (self._y.copy(), self._room.rates.copy()) if found else None
@@ -100,8 +99,9 @@ class PointKernels:
         c.counts[COLUMNS], c.counts[PASSES] = k, passes
         return c.found[:, :k].copy() if self._carry.run() else None
 
-    def allow(self, damped: bool) -> None:
-        """Begin to count iterations, which may be damped or not."""
+    def begin(self, constants: np.ndarray, damped: bool) -> None:
+        """Take the constants of the rows, and begin to count iterations, which may be damped or not."""
+        self._constants[:] = constants
         self._room.counts[ITERATIONS], self._room.counts[DAMPED] = 0, damped
 
     @property
@@ -109,30 +109,22 @@ class PointKernels:
         """Iterations counted."""
         return int(self._room.counts[ITERATIONS])
 
-    def take(self, constants: np.ndarray) -> None:
-        """Take the constants of the rows."""
-        self._constants[:] = constants
-
-    def stages(self, count: int, states: np.ndarray) -> StageRoom:
-        """Room for the stages of steps of the other coordinates."""
-        key = count, len(states)
-        found = self._stages.get(key)
-        if found is None:
-            found = self._stages[key] = StageRoom(self, count, states, self._packed)
-        return found
+    def stages(self, count: int) -> StageRoom:
+        """Room for the stages of steps of the coordinates that are not solved for."""
+        if count not in self._stages:
+            self._stages[count] = StageRoom(self, count, self._packed)
+        return self._stages[count]
 
 
 class StageRoom:
     """Stages of steps with the points there, made by a kernel."""
 
-    def __init__(
-        self, kernels: PointKernels, count: int, states: np.ndarray, packed: tuple[Packed, Packed]
-    ) -> None:
-        size, n = kernels.size, len(states)
+    def __init__(self, kernels: PointKernels, count: int, packed: tuple[Packed, Packed]) -> None:
+        size, n = kernels.size, len(kernels.states)
         ny = size.nx + size.m
         self._kernels, self.stages = kernels, new_stages(count, n, new_system(n))
         self.points = StagePoints(
-            np.zeros(1, np.int64), states.astype(np.int64), kernels.dependent.astype(np.int64), np.zeros(count),
+            np.zeros(1, np.int64), kernels.states, kernels.dependent.astype(np.int64), np.zeros(count),
             *map(np.zeros, [(count, size.q), (count, ny), (count, size.nx), 2, (2, ny), (2, size.nx), (size.m, n + 1)]),
         )  # fmt: skip
         self._kernel = Bound("follow_stages", *packed, Packed(self.stages), Packed(self.points))
@@ -160,8 +152,7 @@ class StageRoom:
         p.flags[ALONG] = anchor is not None
         if anchor is not None:
             p.tangent[:] = anchor.slope
-        self._kernels.take(constants)
-        self._kernels.allow(damped)
+        self._kernels.begin(constants, damped)
         found = self._kernel.run()
         nx = self._kernels.size.nx
         last = [

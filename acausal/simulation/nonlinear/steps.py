@@ -161,7 +161,7 @@ class Steps:
             self.tolerances.rtol, self._absolute(), self._longest, self.accuracy, resolution
         )
         options: dict[str, Any] = {"first_step": first, "span": self.length, "work": motion.work}
-        options["kernel"] = motion.stage_kernel
+        options |= {"kernel": motion.stage_kernel}
         if self._solver is None:
             return Automatic(motion, h, y, self._demands, stiffness=self._stiffness, **options)
         return self._solver(motion, h, y, self._demands, **options)

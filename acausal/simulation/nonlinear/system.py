@@ -205,7 +205,8 @@ class NonlinearSystem:
     def kernels(self, dependent: np.ndarray) -> PointKernels | None:
         """Kernels that find points, given the other coordinates.
 
-        None where kernels are interpreted or cannot evaluate the rows, where rows are left out, and for many unknowns or states.
+        None where kernels are interpreted or cannot evaluate the rows, where these are not as many as what is solved for, and for
+        many unknowns or states.
         """
         key = dependent.tobytes()
         if key not in self._kernels:
@@ -214,7 +215,8 @@ class NonlinearSystem:
 
     def _kernels_for(self, dependent: np.ndarray) -> PointKernels | None:
         few = len(dependent) + self.m <= MOST_COLUMNS and isinstance(self._rate.y, np.ndarray)
-        if self._least is not None or not few or compiled_function("find_point") is None:
+        square = self._least is None and len(dependent) == self.constraints
+        if not (few and square) or compiled_function("find_point") is None:
             return None
         equations = self._equations
         functions = equations.function, equations.residual, equations.timed
