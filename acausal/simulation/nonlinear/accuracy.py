@@ -76,10 +76,10 @@ class Accuracy:
         self._motion, self._forms, self._tolerances, self._noise = motion, forms, tolerances, noise
         self.error = np.zeros(forms.count)
         self._place = motion.last
-        self.begin(motion.last)
+        self.begin(motion.last, 0.0)
 
-    def begin(self, place: Place) -> None:
-        """Go on from a place."""
+    def begin(self, place: Place, stays: float) -> None:
+        """Go on from a place, where rounding of the states so far stays for some seconds."""
         motion = self._motion
         v, h = motion.system.v0(place.y, place.xi), place.h - self._place.h
         self._place, self._tangent = place, self._forms.tangent(motion, v)
@@ -95,10 +95,18 @@ class Accuracy:
         # Sources round as the time does at which a step evaluates them.
         driven = motion.system.v0(np.zeros_like(place.y), motion.system.S @ place.xi)
         hidden += LOCATED * math.ulp(place.h) * np.abs(self._tangent(driven[:, None])[:, 0])
-        self._noise.follow(lasts, self._tangent.terms, self.error)
+        self._noise.follow(stays, self._tangent.terms, self.error)
         self._absolute = np.maximum(self._tolerances.atol * size, hidden)
         # Of what leaves zero; nothing else is driven by rounding alone.
         self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
+
+    def flight(self) -> float:
+        """Seconds from the begin until a form that leaves zero there is back, as its first two derivatives say; the shortest."""
+        motion, place = self._motion, self._place
+        rates = np.column_stack((motion.jets(place)[1], motion.bends(place)))
+        slopes, bends = self._tangent(rates).T * self._forms.orientation
+        back = np.isfinite(self._leaves) & (slopes > 0.0) & (bends < 0.0)
+        return float((2.0 * slopes[back] / -bends[back]).min(initial=math.inf))
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.

@@ -135,7 +135,7 @@ def _unbounded(motion: Motion, places: list[Place], passed: float, may_be: np.nd
     """Whether open unknowns have a pole at a time in the middle of four points.
 
     It is what a polynomial through their values and slopes leaves of them, and compared at the nearest point. Rounding hides no
-    more of it than a step may leave unresolved.
+    more of it than a step may leave unresolved. Farther off less rounds: it is no larger than the values at both ends let it be.
     """
     length, k = places[-1].h - places[0].h, np.arange(2 * len(places) - 1)
     x = np.array([p.h - passed for p in places])[:, None] / length
@@ -147,7 +147,8 @@ def _unbounded(motion: Motion, places: list[Place], passed: float, may_be: np.nd
     given = np.vstack(([p.H for p in places], [length * motion.slopes(p)[len(p.X) :] for p in places]))
     rounded = np.max([uncertainty(motion, p)[-len(may_be) :] for p in places[1:-1]], axis=0)
     size = np.max([balancing(motion, p) for p in places[1:-1]], axis=0)
-    pole = np.abs(np.linalg.solve(rows, given)[-1])
+    ends = np.abs(given[: len(places)] * x)[[0, -1]].max(axis=0) / nearest
+    pole = np.minimum(np.abs(np.linalg.solve(rows, given)[-1]), ends)
     return not (pole <= may_be + np.minimum(rounded, RESOLVED * size)).all()
 
 

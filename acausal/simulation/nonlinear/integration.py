@@ -10,7 +10,7 @@ import numpy as np
 from ...dynamics.automatic import Stiffness
 from ...dynamics.closed_form import PRECISION
 from ...dynamics.location import Function, begin_of, locate
-from ...dynamics.noise import LOCATED, MISSED, TWICE, lasting
+from ...dynamics.noise import LOCATED, MISSED, TWICE
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
 from ...reduction.rounding import SUMMED
@@ -179,6 +179,8 @@ class Integration:
     late, shift : float, (n, 2) array or None
         Seconds by which the crossing that ended it may be off, and how far core unknowns then move (`Uncertainty.shift`); None
         where nothing crossed.
+    lasting : float
+        Seconds for which rounding of the states stays after the begin of the present segment.
     """
 
     def __init__(self, n: int, solver: str, tolerances: Tolerances) -> None:
@@ -186,7 +188,7 @@ class Integration:
         self.size = np.zeros(n)
         self.steps: Steps | None = None
         self.watched: Watched | None = None
-        self.late = 0.0
+        self.late = self.lasting = 0.0
         self.shift: np.ndarray | None = None
         self._stiffness: dict[Mode, Stiffness] = {}
         self._stiff = Stiffness()
@@ -200,8 +202,8 @@ class Integration:
         self.told.add(kind)
 
     def begin(self) -> None:
-        """Forget the steps of the last segment."""
-        self.steps = None
+        """Forget the steps of the last segment, but for how long their rounding stays."""
+        self.lasting, self.steps = 0.0 if self.steps is None else self.steps.lasting, None
 
     def segment(
         self, motion: Motion, watched: Watched, mode: Mode, z: np.ndarray, span: Span, hidden: int
@@ -252,22 +254,16 @@ class Integration:
     def bends(self) -> np.ndarray:
         """Second time derivatives of the core unknowns at the end of the last segment; zero where there were no steps."""
         end = self.end
-        return np.zeros(len(self.size)) if self.steps is None or end is None else self.steps.motion.bends(end)
+        if self.steps is None or end is None:
+            return np.zeros(len(self.size))
+        motion = self.steps.motion
+        return motion.system.z_of @ motion.bends(end)
 
     @property
     def end(self) -> Place | None:
         """The point at the end of the last segment, before that of its last step where something crossed; None without steps."""
         steps = self.steps
         return None if steps is None or not steps.accepted else steps.place(self._length)
-
-    @property
-    def lasting(self) -> float:
-        """Seconds for which the rounding of the last step stays in the states; zero where there was none."""
-        steps = self.steps
-        if steps is None or not steps.accepted:
-            return 0.0
-        step = steps.accepted[-1].step
-        return lasting(step.t1 - step.t0, self._tolerances.rtol)
 
     def unfinished(self) -> tuple[float, SampledMotion] | None:
         """Length and motion of the steps before a failure that can be read and in which nothing has crossed, None without any."""

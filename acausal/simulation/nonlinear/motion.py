@@ -429,7 +429,7 @@ class Motion:
             return np.full(self.system.m, np.nan)
 
     def bends(self, place: Place) -> np.ndarray:
-        """Second time derivatives of the core unknowns at a point; open unknowns without derivatives count as straight."""
+        """Second time derivatives of ``v`` at a point; open unknowns without derivatives count as straight."""
         system, mode = self.system, self.system.mode
         v1, ns, order = self.jets(place)[1], len(mode.states), system.orders.unknowns
         v2 = np.zeros_like(v1)
@@ -437,7 +437,7 @@ class Motion:
         v2[ns:][: system.m][order == 1] = self.slopes(place)[system.nx :][order == 1]
         v2[ns:][: system.m][order == 2] = place.H[order == 2]
         v2[ns + system.m :] = system.S @ (system.S @ place.xi)
-        return mode.z_of @ v2
+        return v2
 
     def free_along(self, hs: np.ndarray, X: np.ndarray, slopes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """`along` (k, nv) without open unknowns, at times (k,) and coordinates with their slopes (k, nX) there."""

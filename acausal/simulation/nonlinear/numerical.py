@@ -138,7 +138,7 @@ class Integrated:
             for look in looks:
                 look(t)
 
-        span = Span(state.t, length, run.tolerance, report)
+        span = Span(state.t, length, run.tolerance, run.integration.lasting, report)
         return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
 
     def _held(self, t: float) -> None:
@@ -180,7 +180,8 @@ class Integrated:
         if h > 0.0 and isinstance(run.data, ModeData):
             z, xi = self._with_sources(z, xi, t)
         second = steps.bends() if run.tangents.deep else np.zeros(len(z))
-        return Arrival(z, slopes, second, self._rounding(steps.lasting), steps.late, steps.shift, xi=xi)
+        stays = 0.0 if steps.steps is None else steps.steps.lasting
+        return Arrival(z, slopes, second, self._rounding(stays), steps.late, steps.shift, xi=xi)
 
     def _with_sources(self, z: np.ndarray, xi: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """A point with sources as they are evaluated at ``t``, which differ from those that moved by rounding."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...dynamics.automatic import Automatic, Stiffness
 from ...dynamics.explicit import Explicit, Fastest
-from ...dynamics.noise import StepNoise, rounded_states
+from ...dynamics.noise import StepNoise, lasting, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
@@ -35,14 +35,17 @@ NEAR, FAR = 0.2, 1.5
 """Distances from a singular point ahead, in steps, between which a step would end next to it."""
 STANDING = (UNIT / RESOLVED) ** 0.5
 """Least slope of a combination of the constraints, relative to that at the begin, at which rounding hides forces."""
-SHORTER = 0.75
-"""Part of a step that is planned for passing it."""
+LATER = 1.25
+"""Distance of such a point, in units of that from the begin of a step to its longest stretch without stages, from which the next
+step is to pass it."""
 REACH = 1e-9
 """Rounding that makes no further step."""
 TURN = 0.25
 """Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
 PULSE = 0.025
 """The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
+FLIGHTS = 2.0
+"""Longest first step in times that a form needs to leave zero and come back."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": Explicit, "implicit": Rosenbrock}
 
 
@@ -74,11 +77,15 @@ class Singular:
 
 @frozen
 class Span:
-    """A time ``t``, the length until which to integrate from there, and the resolution of time."""
+    """A time ``t``, the length until which to integrate from there, and the resolution of time.
+
+    From the begin on, rounding of the states before stays for ``lasting`` seconds.
+    """
 
     t: float
     length: float
     resolution: float
+    lasting: float
     report: Callable[[float], object] | None = None
     """Called with the time after every accepted step."""
 
@@ -118,8 +125,8 @@ class Steps:
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
-        self.passed = 0.0
-        """Time up to which nothing has crossed."""
+        self.passed, self.lasting = 0.0, span.lasting
+        """Time up to which nothing has crossed, and for how long rounding of the states so far stays: a short step ends none."""
         self._in_arrays: tuple[int, Any] = (0, None)
         self.begin = self._place = motion.last
         motion.accept(motion.last)
@@ -133,6 +140,8 @@ class Steps:
         self._bare = not motion.selection.states.size
         self._longest = self._most()
         self._stepper = self._new(0.0, None)
+        self._first = math.inf if self.accuracy is None else FLIGHTS * self.accuracy.flight()
+        """Longest first step. What leaves zero and is soon back would be lost in what a long one rounds."""
 
     @property
     def started(self) -> float:
@@ -207,8 +216,10 @@ class Steps:
         self.accepted.append(made)
         self._place = end
         motion.accept(end)
+        length = step.t1 - step.t0
+        self.lasting = max(lasting(length, self.tolerances.rtol), self.lasting - length)
         if self.accuracy is not None:
-            self.accuracy.begin(end)
+            self.accuracy.begin(end, self.lasting)
         if known is not None:
             known.accept(begin, end)
         if motion.system.constraints:
@@ -242,11 +253,12 @@ class Steps:
         if self._singular is not None and self._singular.reached(begin.h, length):
             raise DependentConstraints
         try:
-            step = self._stepper.step(min(self._limit(begin.h), self._beside(begin.h)))
+            step = self._stepper.step(min(self._limit(begin.h), self._beside(begin.h), self._first))
         except StepSizeError:
             if self._singular is not None:
                 raise DependentConstraints from None
             raise
+        self._first = math.inf
         if self._singular is not None and (self._bridge is not None or step.t1 >= self._singular.before):
             # The point is passed; or the plane turned quickly, and did not turn over.
             self._singular = None
@@ -293,7 +305,8 @@ class Steps:
         part, steps = stepper.between, ahead / stepper.h
         if not NEAR < steps < FAR:
             return math.inf
-        return h + (ahead / part if steps < part else ahead - SHORTER * part * stepper.h)
+        # In the middle of that stretch: what rounding hides grows with a high power of one over the distance of the ends.
+        return h + (ahead / part if steps < LATER * part else ahead - part * stepper.h)
 
     @property
     def bridge(self) -> Bridge | None:
