@@ -173,7 +173,8 @@ def _foreseen(
         z, rates = motion.unknowns(motion.last)
         moving = lin.base.model.differentiated
         if _close(lin, z, z_minus)[moving].all():
-            lin.linearise(z, rates, xi, values, motion.bends(motion.last) if lin.tangents.deep else None)
+            bends = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else None
+            lin.linearise(z, rates, xi, values, bends)
             choice = search(present)
     if choice is not None:
         restart = choice.restart

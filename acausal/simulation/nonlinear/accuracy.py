@@ -103,6 +103,8 @@ class Accuracy:
     def flight(self) -> float:
         """Seconds from the begin until a form that leaves zero there is back, as its first two derivatives say; the shortest."""
         motion, place = self._motion, self._place
+        if not motion.batched:
+            return math.inf
         rates = np.column_stack((motion.jets(place)[1], motion.bends(place)))
         slopes, bends = self._tangent(rates).T * self._forms.orientation
         back = np.isfinite(self._leaves) & (slopes > 0.0) & (bends < 0.0)
