@@ -46,6 +46,9 @@ def decouple(A: np.ndarray, T0: float, sizes: Sizes = state_scales) -> list[Eige
     """
     found = []
     for part in independent_parts(A):
+        if len(part) == 1:
+            found.append(_over_all(_single(A[part, part]), part, len(A)))
+            continue
         order, blocks = driven_first(A[part[:, None], part])
         states = part[order]
         found += [_over_all(g, states, len(A)) for g in _split(A[states[:, None], states], blocks, T0, sizes)]
@@ -56,12 +59,17 @@ def undivided(A: np.ndarray) -> list[EigenvalueGroup]:
     """One group for each part of a matrix that has nothing to do with the others, with its states as they are."""
     found = []
     for part in independent_parts(A):
-        one = np.eye(len(part), dtype=complex)
-        own = A[part[:, None], part].astype(complex)
-        # Without a common exponent what stays where it is stays exactly; one state alone is a simple mode.
-        centre = complex(own[0, 0]) if len(part) == 1 else 0j
-        found.append(_over_all(EigenvalueGroup(one, one, centre, 0j, own - centre * one, 1), part, len(A)))
+        one, own = np.eye(len(part), dtype=complex), A[part[:, None], part].astype(complex)
+        # Without a common exponent what stays where it is stays exactly.
+        whole = _single(A[part, part]) if len(part) == 1 else EigenvalueGroup(one, one, 0j, 0j, own, 1)
+        found.append(_over_all(whole, part, len(A)))
     return found
+
+
+def _single(rate: np.ndarray) -> EigenvalueGroup:
+    """The simple mode of one state."""
+    one = np.ones((1, 1), complex)
+    return EigenvalueGroup(one, one, complex(rate[0]), 0j, np.zeros((1, 1), complex), 1)
 
 
 def _split(A: np.ndarray, blocks: list[slice], T0: float, sizes: Sizes) -> list[EigenvalueGroup]:

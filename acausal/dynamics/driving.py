@@ -35,7 +35,7 @@ def driven_first(A: np.ndarray) -> tuple[np.ndarray, list[slice]]:
     Each block is driven by blocks behind it only. States that are in such an order already stay in theirs.
     """
     n = len(A)
-    if A.all():
+    if n == 1 or A.all():
         return np.arange(n), [slice(0, n)]
     states = np.arange(n)
     driver, driven = np.nonzero(A.T)  # A driver uses what it drives, as if it were evaluated after it.
