@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 SOURCES = (
-    "crossing", "dialect", "discrete_part", "entries", "events", "functions", "instants", "linear_systems", "location", "motion",
-    "newton", "programs", "rounding", "segments", "signs", "situations", "stages",
+    "crossing", "dialect", "discrete_part", "elimination", "entries", "events", "functions", "instants", "linear_systems",
+    "location", "motion", "newton", "programs", "rounding", "segments", "signs", "situations", "stages",
 )  # fmt: skip
 """Modules that compiled kernels are made of."""
 KINDS = (".so", ".o")

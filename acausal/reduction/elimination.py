@@ -32,18 +32,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels.elimination import (
+    CANCELLED,
+    DOMINANT,
+    DOUBT,
+    SOLVED,
+    UNRELIABLE,
+    EchelonRows,
+    Reduction,
+)
+from ..kernels.loading import Bound, Packed
 from .double_double import Accumulator
 from .rounding import TINY
 from .scales import column_weights
 
-CANCELLED = 2.0**-46
-"""Values below this fraction of their propagated error unit are zero; errors measured reach 2**-50."""
-_EXACT = 2.0**-50
-_DOMINANT = 0.5
-_UNRELIABLE = 2.0**-10
-"""Part of the upper estimate of an error, below which the lower one says that the upper one has grown."""
-_WEAK = 2.0**-10
-"""Strength below which a pivot waits: others may grow by three digits in a step, less than the check of a mode allows."""
 _DENSE = 40000
 """Entries up to which looking for zeros takes longer than computing with them."""
 
@@ -77,7 +79,7 @@ def _compact(matrix: np.ndarray) -> Any:
         return matrix
     from scipy.sparse import csr_array
 
-    return csr_array(matrix)
+    return csr_array(_by_rows(matrix), shape=matrix.shape)
 
 
 def _by_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -137,7 +139,7 @@ class Elimination:
 
     Notes
     -----
-    Shortest row first (Markowitz), pivots of exactly +-1 preferred. All other rows are reduced
+    `kernels.elimination` chooses the pivots. All other rows are reduced
     at once, so the pivot columns are unit columns at any time and rows can be added later.
     Cancelled values are passed over in the search for pivots but not altered: their errors stay
     correlated with those of other entries and may cancel later.
@@ -150,7 +152,7 @@ class Elimination:
         """Lower estimate of the errors."""
         self.variance = self.value**2
         """Square of the upper estimate."""
-        self.weight = weight
+        self.weight = np.ascontiguousarray(weight, float)
         self.size = column_weights(self.value)
         """Column scales in which a pivot is compared with what else stands in its row."""
         self.pivot = np.full(len(rows), -1)
@@ -170,76 +172,32 @@ class Elimination:
         in their row, or in doubt, are left: the reduction ``waits``.
         """
         # In others columns that are solved have no entry.
-        never, columns = self.value.shape[1] + 1, columns[self.row[columns] < 0]
-        count, doubtful = np.full(len(self.value), never), np.zeros(len(self.value), bool)
-        new = []
-        changed = (self.pivot < 0).nonzero()[0]
+        columns, m = columns[self.row[columns] < 0], len(self.value)
+        state = [np.zeros(m, np.int64) for _ in range(4)]
+        state[0] += self.value.shape[1] + 1
+        state[2][:] = self.pivot < 0
+        flags, cells, found = (
+            np.array([ordered, waits, 0]),
+            np.zeros(len(self.row), np.int64),
+            np.zeros(2, np.int64),
+        )
+        work = Reduction(columns, flags, *state, cells, found, np.zeros(m, np.int64))
+        rows = EchelonRows(
+            self.value, self.variance, self.least, self.weight, self.size, self.pivot, self.row
+        )
+        kernel = Bound("reduce_rows", Packed(rows), Packed(work))
         self.__dict__.pop("_needed", None)
-        while len(count):
-            if len(changed):
-                present, certain = self._judged((changed[:, None], columns))
-                left = present.sum(axis=1)
-                left[left == 0] = never
-                count[changed], doubtful[changed] = left, (present != certain).any(axis=1)
-            row, column = self._strong_pivot(count, doubtful, columns, ordered, waits)
-            if row < 0:
-                break
-            if column < 0:
-                changed = doubtful.nonzero()[0]
-                # Beside pivots no number may be left that is neither rounding nor none.
-                if (self._decide(changed, columns) != self._judged((changed[:, None], columns))[0]).any():
-                    raise OutOfRange
-                continue
-            count[row], doubtful[row] = never, False
-            touched = self._solve(row, column)
-            changed = touched[self.pivot[touched] < 0]
-            new.append(row)
-        if new:
+        while kernel.run() == DOUBT:
+            doubtful = work.doubtful.nonzero()[0]
+            # Beside pivots no number may be left that is neither rounding nor none.
+            if (self._decide(doubtful, columns) != self._judged((doubtful[:, None], columns))[0]).any():
+                raise OutOfRange
+            work.stale[doubtful] = 1
+        new = work.solved[: flags[SOLVED]]
+        if len(new):
             self._refined = False
             self._restore()
-        return np.array(new, dtype=int)
-
-    def _strong_pivot(
-        self, count: np.ndarray, doubtful: np.ndarray, columns: np.ndarray, ordered: bool, waits: bool
-    ) -> tuple[int, int]:
-        """Row and column of the next pivot: of the shortest row whose pivot is not weak, else the least weak one.
-
-        The column is -1 where that row is in doubt, the row where there is none. What waits takes none that is weak or in doubt.
-        """
-        never = self.value.shape[1] + 1
-        best, found, left = -1.0, (-1, -1), count.copy()
-        while left[row := int(left.argmin())] < never:
-            left[row] = never
-            if doubtful[row]:
-                if waits:
-                    continue
-                return row, -1
-            column = self._dominant_column(row, columns, ordered)
-            strength = self._part(row, column) if waits else self._strength(row, column)
-            if strength >= _WEAK:
-                return row, column
-            if waits:
-                continue
-            if strength > best:
-                best, found = strength, (row, column)
-        return found
-
-    def _strength(self, row: int, column: int) -> float:
-        """Pivot relative to its row, where it is weak there in units of the best one of the column: rows grow by its inverse."""
-        if (part := self._part(row, column)) >= _WEAK:
-            return part
-        rows = ((self.pivot < 0) & (self.value[:, column] != 0.0)).nonzero()[0]
-        if len(rows) > 1:
-            rows = rows[self._judged((rows, column))[0]]
-        if len(rows) == 1:
-            return 1.0
-        sizes = np.abs(self.value[rows]) * self.size
-        return part / float((sizes[:, column] / sizes.max(axis=1)).max())
-
-    def _part(self, row: int, column: int) -> float:
-        """Pivot relative to its row."""
-        own = np.abs(self.value[row]) * self.size
-        return float(own[column] / own.max())
+        return new
 
     def _judged(self, at: Any) -> tuple[np.ndarray, np.ndarray]:
         """Masks over what an index selects: values that may be no rounding, and those that certainly are none."""
@@ -342,10 +300,10 @@ class Elimination:
             size, moved = np.abs(value), np.abs(change)
             settled = moved <= CANCELLED * size
             moving = wanted & ~settled
-            near = moving & (moved < _DOMINANT * size)
+            near = moving & (moved < DOMINANT * size)
             count, most = np.count_nonzero(moving), np.max(moved[near] / size[near], initial=0.0)
             value = value + change
-            if count >= left and not 0.0 < most < _DOMINANT * off:
+            if count >= left and not 0.0 < most < DOMINANT * off:
                 break
             # The best so far: values that swing gain nothing.
             left, off = min(left, count), min(off, most or off)
@@ -387,7 +345,7 @@ class Elimination:
     def judged_rows(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values, variances and lower estimates of rows; where estimates have grown apart these are made anew."""
         self._refine()
-        grown = (self.least[rows] < _UNRELIABLE * np.sqrt(self.variance[rows])).any(axis=1)
+        grown = (self.least[rows] < UNRELIABLE * np.sqrt(self.variance[rows])).any(axis=1)
         if grown.any():
             with self._kept(rows[grown]):
                 self._evaluate(rows[grown])
@@ -404,7 +362,7 @@ class Elimination:
         made = copy(self)
         made.row = self.row.copy()
         made.append(rows, rows**2, np.abs(rows))
-        made.weight, made.size = weight, column_weights(made._given)
+        made.weight, made.size = np.ascontiguousarray(weight, float), column_weights(made._given)
         return made
 
     def append(self, rows: np.ndarray, variance: np.ndarray, least: np.ndarray | None = None) -> None:
@@ -451,8 +409,8 @@ class Elimination:
             return found
         value, doubted, missing = value[:, some], doubted[:, some], found[:, some]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0][some]
-        given, unit = (array[solved] for array in (self._given, np.sqrt(self._given_variance)))
-        over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
+        given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
+        over, terms = given[:, pivots], unit[:, pivots]
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
             allowed = CANCELLED * (unit[:, free] + terms @ np.abs(kept))
@@ -478,58 +436,6 @@ class Elimination:
         directions[solved] = self.solution(solved, free)
         directions[free, np.arange(len(free))] = 1.0
         return directions
-
-    def _dominant_column(self, row: int, columns: np.ndarray, ordered: bool) -> int:
-        values, variance = self.value[row, columns], self.variance[row, columns]
-        present = (values * values > CANCELLED**2 * variance).nonzero()[0]
-        if len(present) == 1:
-            return int(columns[present[0]])
-        candidates, values, variance = columns[present], np.abs(values[present]), variance[present]
-        merit = values * self.weight[candidates]
-        keep = merit >= _DOMINANT * merit.max()
-        candidates, values = candidates[keep], values[keep]
-        unreliable = values * values < _UNRELIABLE**2 * variance[keep]
-        flaws = 2 * unreliable + (np.abs(values - 1.0) > CANCELLED)
-        candidates = candidates[flaws == flaws.min()]
-        if ordered or len(candidates) == 1:
-            return int(candidates[0])
-        length = self._judged((slice(None), candidates))[0].sum(axis=0)
-        return int(candidates[length.argmin()])
-
-    def _solve(self, row: int, column: int) -> np.ndarray:
-        """Solve ``column`` from ``row``; return the other rows that changed."""
-        cells = self.value[row].nonzero()[0]
-        pivot = self.value[row, column]
-        square = pivot * pivot
-        doubt = max(self.variance[row, column] / square - 1.0, 0.0)
-        value, variance = self.value[row, cells] / pivot, self.variance[row, cells] / square
-        least = self.least[row, cells] / abs(pivot)
-        if doubt > 0.0:
-            variance += doubt * value * value
-        self.value[row, cells], self.variance[row, cells], self.least[row, cells] = value, variance, least
-        self.value[row, column] = self.least[row, column] = self.variance[row, column] = 1.0
-        touched = self.value[:, column].nonzero()[0]
-        touched = touched[touched != row]
-        self.pivot[row], self.row[column] = column, row
-        if not len(touched):
-            return touched
-        # Flat views and indices: those of rows and columns would take longer than the arithmetic.
-        values, variances, leasts = (array.reshape(-1) for array in (self.value, self.variance, self.least))
-        first = touched[:, None] * self.value.shape[1]
-        at, left = first + cells, first + column
-        factor = values.take(left)
-        square = factor * factor
-        change = factor * value
-        size, new = np.abs(change), values.take(at) - change
-        doubts = np.maximum(variances.take(left) - square, 0.0)
-        bound = variances.take(at) + square * variance + doubts * (value * value)
-        weighed = np.maximum(_weighed(factor, leasts.take(left)), _weighed(value, least))
-        lower = leasts.take(at) + weighed * size
-        exact = np.abs(new) <= _EXACT * size
-        new[exact] = bound[exact] = lower[exact] = 0.0
-        values[at], variances[at], leasts[at] = new, bound, lower
-        values[left] = variances[left] = leasts[left] = 0.0
-        return touched
 
 
 class Remainder:
@@ -567,7 +473,7 @@ class Remainder:
             moving = np.abs(change) > CANCELLED * np.abs(low)
             count = np.count_nonzero(moving)
             most = np.max(np.abs(change[moving]) / np.maximum(np.abs(low[moving]), TINY), initial=0.0)
-            if not count or (count >= left and most >= _DOMINANT * off):
+            if not count or (count >= left and most >= DOMINANT * off):
                 break
             left, off = min(left, count), min(off, most)
             again = Accumulator(missed.high)

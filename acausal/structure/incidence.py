@@ -101,7 +101,7 @@ class IntegerRows:
     def take(self, rows: np.ndarray) -> IntegerRows:
         """Select rows by id or by mask, in the given order."""
         rows = np.flatnonzero(rows) if rows.dtype == bool else rows
-        ptr, entry = _gather(self.ptr, rows)
+        ptr, entry = gather(self.ptr, rows)
         return IntegerRows(ptr, self.col[entry], self.val[entry], self.n)
 
     def where(self, entry: np.ndarray) -> IntegerRows:
@@ -148,7 +148,7 @@ class IntegerRows:
         return IntegerRows.from_triplets(new_row, new_col, new_val, (self.m, self.n))
 
 
-def _gather(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gather(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Start of every chosen row in a new array, and the old position of each of its entries."""
     count = ptr[rows + 1] - ptr[rows]
     start = np.concatenate(([0], np.cumsum(count)))
@@ -202,13 +202,13 @@ class Incidence:
 
     def unknowns(self, equations: np.ndarray) -> np.ndarray:
         """Unknowns of several equations, one after the other."""
-        return self.col[_gather(self.ptr, equations)[1]]
+        return self.col[gather(self.ptr, equations)[1]]
 
     def restricted(self, rows: np.ndarray, cols: np.ndarray) -> Incidence:
         """Some equations with those of their unknowns that are among some, renumbered in the given orders."""
         position = np.full(self.n, -1, INT)
         position[cols] = np.arange(len(cols))
-        ptr, entry = _gather(self.ptr, rows)
+        ptr, entry = gather(self.ptr, rows)
         row, col = np.repeat(np.arange(len(rows)), np.diff(ptr)), position[self.col[entry]]
         inside = col >= 0
         return Incidence.from_pairs(row[inside], col[inside], (len(rows), len(cols)))

@@ -21,12 +21,13 @@ from acausal.kernels import identity, loading
 from acausal.kernels.backend import _compiler
 from acausal.kernels.entries import ENTRIES
 from acausal.kernels.location import SMALLEST, spacing
+from acausal.reduction.elimination import Elimination
 from tests.results.models import Buck
 
 HERE = Path(identity.__file__).parent
 IN_DIALECT = (
-    "crossing", "discrete_part", "events", "functions", "instants", "linear_systems", "location", "motion", "newton",
-    "programs", "segments", "signs", "situations", "stages",
+    "crossing", "discrete_part", "elimination", "events", "functions", "instants", "linear_systems", "location", "motion",
+    "newton", "programs", "segments", "signs", "situations", "stages",
 )  # fmt: skip
 
 
@@ -176,6 +177,32 @@ def test_records_are_checked_before_their_addresses_are_taken() -> None:
     for wrong in (np.zeros((2, 3), np.float32), np.zeros(6), np.zeros((3, 2)).T[:, ::1]):
         with pytest.raises(TypeError, match=r"Guards\.values"):
             loading.Packed(guards._replace(values=wrong))
+
+
+# -- eliminations ------------------------------------------------------------------------------------------------------------
+
+
+def eliminated(seed: int) -> Any:
+    """Sparse rows of many magnitudes, some of which depend on others, solved in two rounds."""
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(2, 12)), int(rng.integers(8, 20))
+    rows = np.where(rng.random((m, n)) < 0.4, rng.choice([-1.0, 1.0, 0.3, 7.7], (m, n)), 0.0)
+    rows *= np.exp2(rng.integers(-40, 40, (m, 1))) * 10.0 ** rng.uniform(-12.0, 3.0, n)
+    rows[-1] = rows[0] / 3.0 - rows[m // 2] * 0.7
+    system = Elimination(rows, 10.0 ** rng.uniform(-3.0, 3.0, n))
+    solved = [
+        system.reduce(np.arange(n // 2), waits=bool(seed % 2)),
+        system.reduce(np.arange(n - 3), ordered=True),
+    ]
+    return np.concatenate([*solved, system.pivot]).tolist(), *(
+        part.tobytes() for part in (system.value, system.variance, system.least)
+    )
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_rows_are_eliminated_with_the_same_bits(first: int, interpreted: Any) -> None:
+    seeds = range(first, first + 20)
+    assert [eliminated(seed) for seed in seeds] == interpreted(lambda: [eliminated(seed) for seed in seeds])
 
 
 # -- the dialect ------------------------------------------------------------------------------------------------------------

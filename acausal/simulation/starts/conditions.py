@@ -14,6 +14,7 @@ from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.core import Values
 from ...reduction.reduced_model import NonlinearFormRows
+from ..large.sparse_matrices import dense_rows
 from .priorities import DENSE, RANK
 from .problem import StartProblem
 from .stated import Rank
@@ -61,6 +62,23 @@ class Condition(NamedTuple):
     def where(self) -> tuple[Location, ...]:
         """Where it was stated."""
         return place_of(self.flat.root, self.name) if self.stated is None else (self.stated[1],)
+
+
+def _at_places(k: int, parts: list[tuple[np.ndarray, Any, np.ndarray]], small: bool) -> Any:
+    """Matrix of ``k`` rows, dense where it is ``small``, with parts (places, matrix, its rows that are there)."""
+    shape = k, parts[0][1].shape[1]
+    if small:
+        found = np.zeros(shape)
+        for at, matrix, which in parts:
+            found[at] += dense_rows(matrix, which)
+        return found
+    from scipy.sparse import csr_array
+
+    total: Any = csr_array(shape)
+    for at, matrix, which in parts:
+        places = csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at)))
+        total += places @ csr_array(matrix[which])
+    return total
 
 
 class Conditions:
@@ -185,20 +203,18 @@ class Conditions:
         from scipy.sparse import csr_array
 
         n, k, ids = len(self.problem.reduced.core), len(self), np.array(self._ids, np.int64)
-
-        def placed(at: np.ndarray, rows: Any) -> Any:
-            return csr_array((np.ones(len(at)), (at, np.arange(len(at)))), shape=(k, len(at))) @ csr_array(
-                rows
-            )
-
         values, rates = np.flatnonzero(ids >= 0), np.flatnonzero(self.rate_of >= 0)
-        D: Any = csr_array((np.ones(len(rates)), (rates, self.rate_of[rates])), shape=(k, n))
-        Z = placed(values, self.problem.reduced.W_core[ids[values]])
-        X = placed(values, self.problem.core.readout.VK[ids[values]])
-        for at, rows in self._equations:
-            D, Z, X = D + placed(at, rows.E), Z + placed(at, rows.A), X + placed(at, rows.B)
-        if k * n <= DENSE:
-            D, Z, X = D.toarray(), Z.toarray(), X.toarray()
+        W, V = self.problem.reduced.W_core, self.problem.core.readout.VK
+        ones = np.ones(len(rates)), self.rate_of[rates], np.arange(len(rates) + 1)
+        units, every = csr_array(ones, shape=(len(rates), n)), np.arange(k)
+        D = [
+            (rates, units, every[: len(rates)]),
+            *((at, rows.E, every[: len(at)]) for at, rows in self._equations),
+        ]
+        Z = [(values, W, ids[values]), *((at, rows.A, every[: len(at)]) for at, rows in self._equations)]
+        X = [(values, V, ids[values]), *((at, rows.B, every[: len(at)]) for at, rows in self._equations)]
+        small = k * n <= DENSE
+        D, Z, X = (_at_places(k, parts, small) for parts in (D, Z, X))
         return D, Z, X, -np.array([c.value for c in self.items], float)
 
     @cached_property

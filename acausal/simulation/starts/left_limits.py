@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from ...structure.incidence import gather
 from ..compiled import CompiledModel
 from ..nonlinear.bounds import Bounds, within
 from ..numeric import NumericCore
@@ -109,27 +109,31 @@ def guesses(
     Variables that are sums of others count as far as no start of these is given.
     """
     model, found = program.reduced, z.copy()
-    W, VK = model.W_core, core.readout.VK
+    W, of_sources = model.W_core, core.readout.VK @ xi
     algebraic = ~core.model.differentiated
     rest = ~model.differentiated & (np.diff(W.indptr) > 0)
     for ids in (rest & (starts.given | starts.fixed), rest & ~starts.given & (starts.value != 0.0)):
         open_ = algebraic & (found == 0.0)
         for count in (1, None):
-            at = [x for x in np.flatnonzero(ids).tolist() if count in (None, W.indptr[x + 1] - W.indptr[x])]
-            _guess(W[at], starts.value[at] - VK[at] @ xi, found, open_)
+            at = np.flatnonzero(ids if count is None else ids & (np.diff(W.indptr) == count))
+            _guess(W, at, starts.value[at] - of_sources[at], found, open_)
             open_ &= found == 0.0
     return np.where(algebraic, within(found, bounds), found)
 
 
-def _guess(rows: Any, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
-    """Set open unknowns so that rows take their values, in the sense of least squares."""
-    columns = np.unique(rows.indices[open_[rows.indices]])
+def _guess(W: Any, at: np.ndarray, wanted: np.ndarray, found: np.ndarray, open_: np.ndarray) -> None:
+    """Set open unknowns so that rows of a sparse matrix take their values, in the sense of least squares."""
+    start, entry = gather(W.indptr, at)
+    row, column, value = np.repeat(np.arange(len(at)), np.diff(start)), W.indices[entry], W.data[entry]
+    columns = np.unique(column[open_[column]])
     if not len(columns):
         return
-    matrix, missing = rows[:, columns], wanted - rows @ found
-    if math.prod(matrix.shape) <= _DENSE:
-        found[columns] += np.linalg.lstsq(matrix.toarray(), missing, rcond=AGREES)[0]
+    missing = wanted - np.bincount(row, value * found[column], len(at))
+    if len(at) * len(columns) <= _DENSE:
+        matrix = np.zeros((len(at), len(found)))
+        matrix[row, column] = value
+        found[columns] += np.linalg.lstsq(matrix[:, columns], missing, rcond=AGREES)[0]
         return
     from scipy.sparse.linalg import lsqr
 
-    found[columns] += lsqr(matrix, missing, atol=AGREES, btol=AGREES)[0]
+    found[columns] += lsqr(W[at][:, columns], missing, atol=AGREES, btol=AGREES)[0]
