@@ -22,6 +22,7 @@ from ..reduction.double_double import over_state
 from ..reduction.output_equations import OutputEquation
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import SUMMED
+from ..structure.incidence import dense_rows
 from .closed_form import CHUNK
 from .point_frame import PointFrame
 from .quadrature import Course, Integrand, integrals, integrate
@@ -79,16 +80,30 @@ class Readout:
         known = self._rows.setdefault(data, {})
         found = known.get(ids)
         if found is None:
-            at = list(ids)
-            found = known[ids] = _over_state(data, self.model.W_core[at], self.VK[at])
+            found = known[ids] = self._over_state(data, list(ids))
         return found
 
     def slope_rows(self, data: ReadMode, ids: tuple[int, ...]) -> Any:
         """The same of their time derivatives."""
         if isinstance(data, PointFrame):
             return self.rows(data, ids) @ data.Ay
-        W, V, k = self.model.W_core[list(ids)], self.VK[list(ids)], len(data.states)
-        return over_state(data, np.zeros(W.shape), V @ data.Ay[k:, k:], W.toarray())
+        (W, V), k = self._dense(list(ids)), len(data.states)
+        return over_state(data, np.zeros(W.shape), V @ data.Ay[k:, k:], W)
+
+    def _dense(self, at: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Rows over core unknowns and over sources, dense."""
+        rows = np.array(at, np.int64)
+        return dense_rows(self.model.W_core, rows), dense_rows(self.VK, rows)
+
+    def _over_state(self, data: ReadMode, at: list[int]) -> Any:
+        """Rows over core unknowns and sources as rows over the state of a mode."""
+        if not isinstance(data, PointFrame):
+            return over_state(data, *self._dense(at))
+        from scipy.sparse import csr_array, hstack
+
+        W, V = self.model.W_core[at], self.VK[at]
+        found: Any = W @ data.T + hstack([csr_array((W.shape[0], len(data.states))), V], format="csr")
+        return found if W.shape[1] > SPARSE else found.toarray()
 
     def combined(
         self, data: ExactMode, terms: Mapping[tuple[int, bool], float], constant: float
@@ -98,8 +113,9 @@ class Readout:
         (A, E), (B, rates) = np.zeros((2, 1, n)), np.zeros((2, 1, self.VK.shape[1]))
         B[0, 0] = constant
         for (k, slope), factor in terms.items():
-            (E if slope else A)[:] += factor * self.model.W_core[[k]].toarray()
-            (rates if slope else B)[:] += factor * self.VK[[k]].toarray()
+            W, V = self._dense([k])
+            (E if slope else A)[:] += factor * W
+            (rates if slope else B)[:] += factor * V
         return over_state(data, A, B + rates @ data.Ay[states:, states:], E)
 
     def form(self, batch: int, expr: Expr) -> ArrayForm:
@@ -267,17 +283,6 @@ class Readout:
             return e.rounding(which, trajectory.terms(hs))
 
         return rates, rounding
-
-
-def _over_state(data: ReadMode, W: Any, V: Any) -> Any:
-    """Rows over z and sources, sparse (k, n) and (k, q), as rows over the state of a mode."""
-    if not isinstance(data, PointFrame):
-        return over_state(data, W.toarray(), V.toarray())
-    rows = W @ data.T
-    from scipy.sparse import csr_array, hstack
-
-    found: Any = rows + hstack([csr_array((W.shape[0], len(data.states))), V], format="csr")
-    return found if W.shape[1] > SPARSE else found.toarray()
 
 
 def _along(rows: Any, ys: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from .linear_systems import RightSide, SmallSystem, factorise, solve
 from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply, start_flow
 from .newton import PointChanges, PointEquations, PointRoom, find_changes, find_point
 from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
-from .stages import StagePoints, Stages, follow_stages
+from .stages import PointsAlong, StagePoints, Stages, follow_points, follow_stages
 
 
 class ManyRecords(NamedTuple):
@@ -40,6 +40,7 @@ ENTRIES = {
     "find_point": KernelEntry(find_point, (PointEquations, PointRoom)),
     "find_changes": KernelEntry(find_changes, (PointChanges, PointRoom)),
     "follow_stages": KernelEntry(follow_stages, (PointEquations, PointRoom, Stages, StagePoints)),
+    "follow_points": KernelEntry(follow_points, (PointEquations, PointRoom, PointChanges, PointsAlong)),
     "follow_events": KernelEntry(
         follow_events,
         (

@@ -1,4 +1,7 @@
-"""The stages of one step of a one-step method, explicit or linearly implicit: arguments, the points there, and their rates."""
+"""The stages of one step of a one-step method, explicit or linearly implicit: arguments, the points there, and their rates.
+
+And points along a step that was made.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,15 @@ import numpy as np
 
 from .dialect import kernel
 from .linear_systems import SmallSystem, substitute
-from .newton import PointEquations, PointRoom, find_point
+from .newton import (
+    COLUMNS,
+    PASSES,
+    PointChanges,
+    PointEquations,
+    PointRoom,
+    find_changes,
+    find_point,
+)
 
 # Counts of a step, and flags of its points.
 NEXT, GIVEN, IMPLICIT = 0, 1, 2
@@ -144,3 +155,46 @@ def follow_stages(e: PointEquations, room: PointRoom, s: Stages, p: StagePoints)
             form_part(s, k)
         s.counts[NEXT], s.counts[GIVEN] = k + 1, 0
     return found
+
+
+class PointsAlong(NamedTuple):
+    """Points (k, ...) along a step."""
+
+    layout = "i1 f2 f2 f2 f2 f2"
+    sought: np.ndarray
+    """Whether each is sought from a guess; others are known."""
+    states: np.ndarray
+    """The states (k, n) there."""
+    slopes: np.ndarray
+    """Their slopes."""
+    sources: np.ndarray
+    points: np.ndarray
+    """Coordinates and open unknowns (k, ny), at first guesses."""
+    moved: np.ndarray
+    """Time derivatives of these (k, ny) with the slopes of the states."""
+
+
+@kernel
+def follow_points(e: PointEquations, room: PointRoom, c: PointChanges, p: PointsAlong) -> int:
+    """Find points along a step, and how they move; how many were found."""
+    ny, inputs, point = p.points.shape[1], e.rows.inputs, c.rows.inputs
+    c.counts[COLUMNS], c.counts[PASSES] = 1, 1
+    for k in range(p.points.shape[0]):
+        for i in range(ny):
+            inputs[i] = p.points[k, i]
+        for i in range(p.sources.shape[1]):
+            inputs[ny + i] = point[ny + i] = p.sources[k, i]
+        if p.sought[k] > 0:
+            for i in range(c.states.shape[0]):
+                inputs[c.states[i]] = p.states[k, i]
+            if find_point(e, room) == 0:
+                return k
+        for i in range(ny):
+            p.points[k, i] = point[i] = inputs[i]
+        for i in range(c.states.shape[0]):
+            c.changes[i, 0] = p.slopes[k, i]
+        if find_changes(c, room) == 0:
+            return k
+        for i in range(ny):
+            p.moved[k, i] = c.found[i, 0]
+    return p.points.shape[0]

@@ -34,6 +34,7 @@ from ..reduction.magnitudes import bounded_magnitudes, magnitude, nonlinear_magn
 from ..reduction.parts import IndependentPart, independent_parts
 from ..reduction.reduced_model import ReducedModel
 from ..reduction.rounding import amplitudes
+from ..structure.incidence import dense_rows
 from .analysed_modes import MODE_BYTES, AnalysedModes, Analysis, Contents, Recent, analyse, size_of
 from .instants.search import Search
 from .instants.transition import CandidateTest, ModeTables, SignTable
@@ -201,7 +202,7 @@ class NumericCore:
         known = self.tables(data).variables
         found = known.get(ids)
         if found is None:
-            model, over_z = self.model, self.reduced.W_core[list(ids)].toarray()
+            model, over_z = self.model, dense_rows(self.reduced.W_core, np.array(ids, np.int64))
             rows = self.readout.rows(data, ids)
             found = known[ids] = SignTable(rows, data, model.T0, over_z, model.scale)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -153,6 +153,16 @@ def gather(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count = ptr[rows + 1] - ptr[rows]
     start = np.concatenate(([0], np.cumsum(count)))
     return start, np.arange(start[-1]) + np.repeat(ptr[rows] - start[:-1], count)
+
+
+def dense_rows(matrix: Any, which: np.ndarray) -> np.ndarray:
+    """Some rows (k, n) of a matrix that is sparse by rows: to slice it takes longer than to read few of them."""
+    if isinstance(matrix, np.ndarray):
+        return matrix[which]
+    start, entry = gather(matrix.indptr, which)
+    found = np.zeros((len(which), matrix.shape[1]))
+    found[np.repeat(np.arange(len(which)), np.diff(start)), matrix.indices[entry]] = matrix.data[entry]
+    return found
 
 
 def stack(*parts: IntegerRows) -> IntegerRows:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...reduction.large.reduction import row_of_argument
-from ...structure.incidence import gather
 from ...values import frozen
 
 PIVOT = 1e-3
@@ -18,16 +17,6 @@ MATCHED: dict[str, Any] = {
 """Where rows are matched with columns the order of elimination is taken from the pattern, pivots from the diagonal."""
 PANEL = 4
 """Columns that are factorised together: factors of networks have short columns, and wide panels work on zeros."""
-
-
-def dense_rows(matrix: Any, which: np.ndarray) -> np.ndarray:
-    """Some rows (k, n) of a matrix that is sparse by rows: to slice it takes longer than to read few of them."""
-    if isinstance(matrix, np.ndarray):
-        return matrix[which]
-    start, entry = gather(matrix.indptr, which)
-    found = np.zeros((len(which), matrix.shape[1]))
-    found[np.repeat(np.arange(len(which)), np.diff(start)), matrix.indices[entry]] = matrix.data[entry]
-    return found
 
 
 class Factors:

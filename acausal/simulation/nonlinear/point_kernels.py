@@ -12,7 +12,7 @@ from ...dynamics.stages import new_stages, new_system
 from ...kernels.loading import Bound, Packed
 from ...kernels.newton import COLUMNS, DAMPED, ITERATIONS, PASSES, PointChanges, PointEquations, PointRoom
 from ...kernels.programs import Arithmetic
-from ...kernels.stages import ALONG, GIVEN, NEXT, StagePoints, Stages
+from ...kernels.stages import ALONG, GIVEN, NEXT, PointsAlong, StagePoints, Stages
 from ...values import frozen
 from .places import Anchor, Place
 
@@ -69,7 +69,9 @@ class PointKernels:
         self.states = states = np.setdiff1d(np.arange(size.nx), dependent).astype(np.int64)
         shapes = (len(states), len(states) + 1), (ny, len(states) + 1)
         self._changes = PointChanges(timed, solved, states, np.zeros(2, np.int64), *map(np.zeros, shapes))
-        self._carry = Bound("find_changes", Packed(self._changes), self._packed[1])
+        self._packed_changes = Packed(self._changes)
+        self._carry = Bound("find_changes", self._packed_changes, self._packed[1])
+        self._along: dict[int, tuple[PointsAlong, Bound]] = {}
         self._point = np.split(timed.inputs, [ny, ny + size.q])
 
     def __call__(
@@ -98,6 +100,33 @@ class PointKernels:
         c.changes[:, :k] = changes
         c.counts[COLUMNS], c.counts[PASSES] = k, passes
         return c.found[:, :k].copy() if self._carry.run() else None
+
+    def along(
+        self, guesses: np.ndarray, states: np.ndarray, slopes: np.ndarray, sources: np.ndarray, sought: np.ndarray,
+        constants: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray] | None:  # fmt: skip
+        """Points (k, ny) on which states move with these slopes (k, n), and how they do, (k, ny); None where one is not found.
+
+        Those in the mask ``sought`` are sought from guesses, others are known.
+        """
+        count = len(guesses)
+        if count not in self._along:
+            n, ny, q = len(self.states), len(self._y), len(self._xi)
+            shapes = (count, n), (count, n), (count, q), (count, ny), (count, ny)
+            room = PointsAlong(np.zeros(count, np.int64), *map(np.zeros, shapes))
+            packed = *self._packed, self._packed_changes, Packed(room)
+            self._along[count] = room, Bound("follow_points", *packed)
+        p, kernel = self._along[count]
+        p.sought[:], p.states[:], p.slopes[:], p.sources[:], p.points[:] = (
+            sought,
+            states,
+            slopes,
+            sources,
+            guesses,
+        )
+        self._point[2][:] = constants
+        self.begin(constants, False)
+        return (p.points.copy(), p.moved.copy()) if kernel.run() == count else None
 
     def begin(self, constants: np.ndarray, damped: bool) -> None:
         """Take the constants of the rows, and begin to count iterations, which may be damped or not."""

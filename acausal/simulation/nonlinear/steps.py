@@ -396,6 +396,10 @@ class Steps:
         theta = (hs - step.t0) / (step.t1 - step.t0)
         slopes = step.slope(theta)
         if motion.system.m or motion.system.constraints:
+            alone = a.bridge is not None or not motion.batched
+            together = None if alone else self._together(a, hs, theta, slopes)
+            if together is not None:
+                return together
             places = [self.inside(a, h) for h in hs.tolist()]
             found = [
                 motion.jets(p) if p.bridged else motion.along(p, s, a.selection)
@@ -405,6 +409,24 @@ class Steps:
         X = step.at(theta)
         X[hs >= step.t1] = step.y1
         return motion.free_along(hs, X, slopes)
+
+    def _together(
+        self, a: Accepted, hs: np.ndarray, theta: np.ndarray, slopes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """The same by a kernel for all times; None where there is none, or a point is not found."""
+        motion, step, system = self.motion, a.step, self.motion.system
+        kernels = system.kernels(a.selection.dependent)
+        if kernels is None:
+            return None
+        course, xi = self.course(a).at(theta), motion.sources.sample(hs)
+        first, last = hs <= step.t0, hs >= step.t1
+        course[first], course[last] = a.begin.y, a.end.y
+        xi[first], xi[last] = a.begin.xi, a.end.xi
+        found = kernels.along(course, step.at(theta), slopes, xi, ~(first | last), motion.constants)
+        if found is None or not math.isfinite(np.add.reduce(np.abs(found[1]), axis=None)):
+            return None
+        motion.work.iterated(kernels.iterations)
+        return system.v0(found[0].T, xi.T).T, system.v0(found[1].T, system.S @ xi.T).T
 
 
 def unknowns_of(system: NonlinearSystem) -> np.ndarray:

@@ -14,7 +14,7 @@ from ...flattening.template import place_of
 from ...reduction.affine import Rows
 from ...reduction.core import Values
 from ...reduction.reduced_model import NonlinearFormRows
-from ..large.sparse_matrices import dense_rows
+from ...structure.incidence import dense_rows
 from .priorities import DENSE, RANK
 from .problem import StartProblem
 from .stated import Rank
