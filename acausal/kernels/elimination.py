@@ -45,8 +45,8 @@ class EchelonRows(NamedTuple):
     """Row (N,) from which each column is solved, -1 if none."""
 
 
-class Reduction(NamedTuple):
-    """The columns to solve for, and what is known of each row."""
+class PivotSearch(NamedTuple):
+    """The columns to solve for, and what is known of each row: from which the next pivot is chosen."""
 
     layout = "i1 i1 i1 i1 i1 i1 i1 i1 i1"
     columns: np.ndarray
@@ -82,7 +82,7 @@ def is_present(r: EchelonRows, i: int, j: int) -> bool:
 
 
 @kernel
-def judge_rows(r: EchelonRows, s: Reduction) -> None:
+def judge_rows(r: EchelonRows, s: PivotSearch) -> None:
     """Count what is present in the rows that have changed."""
     never = r.value.shape[1] + 1
     for i in range(s.stale.shape[0]):
@@ -102,7 +102,7 @@ def judge_rows(r: EchelonRows, s: Reduction) -> None:
 
 
 @kernel
-def dominant_column(r: EchelonRows, s: Reduction, i: int) -> int:
+def dominant_column(r: EchelonRows, s: PivotSearch, i: int) -> int:
     """The best column to solve a row for: one of the largest, exactly 1 if possible, and of these in fewest rows."""
     largest, least_flaws, fewest, best = 0.0, 4, r.value.shape[0] + 1, -1
     for k in range(s.columns.shape[0]):
@@ -156,7 +156,7 @@ def strength(r: EchelonRows, i: int, j: int) -> float:
 
 
 @kernel
-def next_pivot(r: EchelonRows, s: Reduction) -> bool:
+def next_pivot(r: EchelonRows, s: PivotSearch) -> bool:
     """Find row and column of the next pivot; whether there is one.
 
     It is that of the shortest row whose pivot is not weak, else the least weak one. The column is -1 where that row is in doubt.
@@ -199,7 +199,7 @@ def weighed(value: float, least: float) -> float:
 
 
 @kernel
-def solve_row(r: EchelonRows, s: Reduction, i: int, j: int) -> None:
+def solve_row(r: EchelonRows, s: PivotSearch, i: int, j: int) -> None:
     """Solve a column from a row, and eliminate it from all others."""
     count, value, variance, least = 0, r.value[i], r.variance[i], r.least[i]
     pivot = value[j]
@@ -226,7 +226,7 @@ def solve_row(r: EchelonRows, s: Reduction, i: int, j: int) -> None:
 
 
 @kernel
-def subtract_row(r: EchelonRows, s: Reduction, count: int, i: int, m: int, j: int) -> None:
+def subtract_row(r: EchelonRows, s: PivotSearch, count: int, i: int, m: int, j: int) -> None:
     """Eliminate a column ``j`` from row ``m`` by row ``i``, which has values in the first cells."""
     factor = r.value[m, j]
     square, heavy = factor * factor, weighed(factor, r.least[m, j])
@@ -248,7 +248,7 @@ def subtract_row(r: EchelonRows, s: Reduction, count: int, i: int, m: int, j: in
 
 
 @kernel
-def reduce_rows(r: EchelonRows, s: Reduction) -> int:
+def reduce_rows(r: EchelonRows, s: PivotSearch) -> int:
     """Solve for as many columns as possible from rows without pivot; `DOUBT` where some are to be evaluated anew before."""
     while True:
         judge_rows(r, s)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .crossing import Guards, Noise, SearchRoom, first_crossing
-from .elimination import EchelonRows, Reduction, reduce_rows
+from .elimination import EchelonRows, PivotSearch, reduce_rows
 from .events import follow_events
 from .functions import Functions
 from .linear_systems import RightSide, SmallSystem, factorise, solve
@@ -34,7 +34,7 @@ ENTRIES = {
     "start_flow": KernelEntry(start_flow, (FlowTerms,)),
     "follow_flow": KernelEntry(follow_flow, (Functions, FlowTerms)),
     "multiply": KernelEntry(multiply, (MatrixProduct,)),
-    "reduce_rows": KernelEntry(reduce_rows, (EchelonRows, Reduction)),
+    "reduce_rows": KernelEntry(reduce_rows, (EchelonRows, PivotSearch)),
     "factorise": KernelEntry(factorise, (SmallSystem,)),
     "solve": KernelEntry(solve, (SmallSystem, RightSide)),
     "find_point": KernelEntry(find_point, (PointEquations, PointRoom)),

@@ -39,7 +39,7 @@ from ..kernels.elimination import (
     SOLVED,
     UNRELIABLE,
     EchelonRows,
-    Reduction,
+    PivotSearch,
 )
 from ..kernels.loading import Bound, Packed
 from .double_double import Accumulator
@@ -181,7 +181,7 @@ class Elimination:
             np.zeros(len(self.row), np.int64),
             np.zeros(2, np.int64),
         )
-        work = Reduction(columns, flags, *state, cells, found, np.zeros(m, np.int64))
+        work = PivotSearch(columns, flags, *state, cells, found, np.zeros(m, np.int64))
         rows = EchelonRows(
             self.value, self.variance, self.least, self.weight, self.size, self.pivot, self.row
         )

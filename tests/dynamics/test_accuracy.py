@@ -159,7 +159,7 @@ def radau(problem: Given, y: list[float], times: list[float]) -> np.ndarray:
     return found.y.T
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", [1e-4, 1e-6, 1e-8])
 def test_robertson_against_radau(rtol: float) -> None:
     times = [0.4, 4.0, 40.0]
@@ -192,7 +192,7 @@ def test_stiff_van_der_pol() -> None:
     assert stepper.y == pytest.approx(reference, rel=1e-6)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @METHODS
 def test_van_der_pol_against_scipy(method: type[Stepper]) -> None:
     problem = van_der_pol(5.0)

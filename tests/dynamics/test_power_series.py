@@ -82,6 +82,7 @@ def test_noise_of_guards_is_the_same(Ay: np.ndarray, monkeypatch: pytest.MonkeyP
         assert one == pytest.approx(other, rel=1e-9)
 
 
+@pytest.mark.sweep
 def test_a_large_group_takes_memory_as_its_matrix_does() -> None:
     """200 equal lags in a row: products of all powers were 40000 columns and rows, 600 MB of them with sources of their own."""
     n = 200
@@ -100,6 +101,7 @@ class Short(Chain):
     count = 40
 
 
+@pytest.mark.sweep
 def test_files_hold_the_series_of_a_run(tmp_path: Path) -> None:
     result = simulate(Short(), 0.6)
     result.save(tmp_path / "run.npz")

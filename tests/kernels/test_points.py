@@ -211,6 +211,7 @@ class Pendulum(ac.Component):
         yield ac.when(self.x > 0.0, ac.assign(self.hits, ac.pre(self.hits) + 1))
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit", "auto"])
 @pytest.mark.parametrize(("model", "end", "name"), [(Clipper, 1e-3, "load.v"), (Pendulum, 2.0, "y")])
 def test_runs_without_kernels_come_to_the_same(

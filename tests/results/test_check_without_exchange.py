@@ -6,6 +6,7 @@ from acausal import Circuit, simulate
 from acausal.components.planar import Body, FixedTranslation, Revolute, World
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["auto", "implicit"])
 @pytest.mark.parametrize("rtol", [1e-6, 1e-9, 1e-10])
 def test_the_powers_of_a_pendulum_are_rounding_of_their_products(rtol: float, method: str) -> None:

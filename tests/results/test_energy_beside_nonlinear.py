@@ -131,7 +131,7 @@ def test_layers_behind_a_step_of_the_source(R: float, rtol: float) -> None:
     assert_checked(result)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("rtol", [1e-6, 1e-8])
 def test_along_steps_that_stability_holds(rtol: float) -> None:
     """Where the explicit method is at the limit of its stability; 4e-4 of the energy at 1e-6."""

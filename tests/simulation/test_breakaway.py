@@ -71,7 +71,7 @@ def learnt(monkeypatch: pytest.MonkeyPatch) -> Any:
     return lambda instants: monkeypatch.setattr(repeating, "LEARNT", instants)
 
 
-@pytest.mark.sweep(every=8)
+@pytest.mark.sweep(every=16)
 @pytest.mark.parametrize("seed", range(64))
 def test_hints_lead_to_what_a_search_finds(seed: int, learnt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     learnt(math.inf)

@@ -160,7 +160,7 @@ class Narrow(Component):
         yield when(self.x > 0.5, assign(self.n, pre(self.n) + 1))
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("width", [1e-3, 3e-4, 1e-4, 1e-6, 1e-9, 1e-12])
 def test_a_narrow_function_is_found(width: float, method: str) -> None:
@@ -171,7 +171,7 @@ def test_a_narrow_function_is_found(width: float, method: str) -> None:
     assert width < 1e-6 or result.check().ok
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("width", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("kind", ["raised", "lorentz", "step", "pulse", "triangle", "box"])
 def test_narrow_functions_of_all_kinds_are_found(kind: str, width: float) -> None:

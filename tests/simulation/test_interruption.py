@@ -108,7 +108,7 @@ def test_an_exact_run_goes_on_with_the_same_bits() -> None:
     assert continued > 14
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("junction", [False, True])
 def test_an_integrated_run_goes_on_within_its_tolerance(junction: bool) -> None:
     program, t_end = compile_model(rectifier(junction)), 0.012

@@ -49,7 +49,7 @@ def combinations(case: Case) -> int:
     return int(np.prod(free))
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(("family", "most"), [(hard_network, 22), (mechanism, 5)])
 def test_random_cases_are_decided_and_refused_only_where_no_mode_exists(family, most):
     decided = checked = 0

@@ -152,6 +152,7 @@ def test_many_short_advances_are_one_long_one(monkeypatch: pytest.MonkeyPatch, f
     assert stepped._run.state.z == pytest.approx(whole._run.state.z, rel=1e-13)
 
 
+@pytest.mark.sweep(every=4)
 @compiled
 @pytest.mark.parametrize("steps", [217, 1999])
 def test_events_of_short_advances_are_read_as_they_come(

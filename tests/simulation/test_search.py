@@ -65,7 +65,7 @@ def test_random_networks_take_few_candidates(K):
         assert stats.candidates <= 3 * K
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(("K", "seeds"), [(4, 10), (8, 1)])
 def test_all_consistent_modes_have_the_same_flow(K, seeds):
     for seed in range(seeds):
@@ -323,7 +323,7 @@ def inelastic(masses, speeds):
     return after
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("K", [2, 3, 4])
 def test_bodies_that_meet_while_the_instant_is_open_have_a_mode(K):
     """Some defects of their contacts are explained by what is open of the time, others not: all impulses are told by all of them.

@@ -72,6 +72,7 @@ def currents(T: float, duty: float, count: int) -> tuple[float, float, float]:
     return i, q, e
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 def test_charge_and_energy_of_a_converter(method: str) -> None:
     count = 200

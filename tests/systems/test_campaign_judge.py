@@ -122,7 +122,7 @@ def test_the_judge_sees_a_wrong_number() -> None:
             assert judged(line_case(changed, 1e-3), answer).outcome == "wrong", e
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(("name", "kinds", "seed"), [("network runs", "CR", 3), ("mechanism runs", "MFB", 6)])
 def test_small_steps_see_a_wrong_trajectory(name: str, kinds: str, seed: int) -> None:
     """They agree with a right run, and with no run of another capacitor, resistor, mass, friction or force."""

@@ -60,7 +60,7 @@ def switched(start: float, bend: float, method: str, rtol: float) -> tuple[Resul
     return result, result.events[1].t
 
 
-@pytest.mark.sweep(every=15)
+@pytest.mark.sweep(every=30)
 @pytest.mark.parametrize("rtol", [1e-2, 1e-5])
 @pytest.mark.parametrize("bend", [0.0, 0.1])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
@@ -127,7 +127,7 @@ class Row(Component):
         yield Impact(self.z - self.y, self.g, restitution=self.e, name="two")
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=10)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize(
     ("a", "b", "e"),

@@ -178,7 +178,7 @@ def row(m: Sequence[float], F: Sequence[float], e: Sequence[float]) -> Component
     return assembled(*joined, **parts)
 
 
-@pytest.mark.sweep(every=12)
+@pytest.mark.sweep(every=24)
 @pytest.mark.parametrize("method", ["auto", "implicit", "explicit"])
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
@@ -234,7 +234,7 @@ def test_what_a_late_instant_explains_passes_through_contacts_too(masses, fricti
             assert moved.get(f"m{k}.v", 0.0) == pytest.approx(passed.get(f"m{k}.a", 0.0), abs=1e-13)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(
     ("masses", "friction", "restitutions"),
     [

@@ -89,7 +89,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("parts", VARIANTS.values(), ids=VARIANTS)
 @pytest.mark.parametrize("method", ["explicit", "implicit", "auto"])
 def test_a_contact_closes_where_its_gap_ends(method: str, parts: list[Part]) -> None:

@@ -359,6 +359,7 @@ def test_what_grows_beyond_the_range_of_doubles_is_kept_until_then() -> None:
     assert math.isfinite(result["x"].final)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_steps_end_with_finite_numbers_before_the_range_of_doubles_ends(method: str) -> None:
     """The last step had a way that was not finite, and with it every other variable."""

@@ -113,7 +113,7 @@ def felt(found: list[tuple[Any, ...]], size: float) -> list[tuple[Any, ...]]:
     ]
 
 
-@pytest.mark.sweep(every=15)
+@pytest.mark.sweep(every=30)
 @pytest.mark.parametrize("name", CASES)
 def test_explicit_integration_visits_the_modes_of_the_exact_path(name: str) -> None:
     check(CASES[name], "explicit")

@@ -68,7 +68,7 @@ def test_a_leaking_diode_tends_to_the_ideal_one(Goff: float) -> None:
     assert abs(off - exact.extinction_time) <= 2 * V * Goff / slope
 
 
-@pytest.mark.sweep(every=9)
+@pytest.mark.sweep(every=18)
 @pytest.mark.parametrize(
     ("C", "load", "R_source", "amplitude", "frequency"),
     [(2e-6, 11.7, 1.0, 10.0, 60.0), (8.95e-6, 526.2, 1e-3, 10.0, 1.0), (9.75e-4, 10.32, 1e-3, 1.0, 1.0)],

@@ -155,6 +155,7 @@ def test_amplified_lags_in_a_run_far_shorter_than_their_time_constants(
         assert result[f"lag[{n - 1}].y"].at(t) == pytest.approx(exact, rel=1e-10)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("first", [None, 1e-9, 1e-5])
 def test_a_short_first_piece_hides_no_rates_that_cancel(first: float | None) -> None:
     """Only some segments of a mode are looked into; a long one behind a short one was 4e-5 off, and finished."""

@@ -171,7 +171,7 @@ def test_springs_of_any_stiffness(c: float, side: int, method: str) -> None:
     agrees(simulate(model, 3.0, method=method), side, expected)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=8)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -184,6 +184,7 @@ def test_a_place_on_a_damper(d: float, e: float, side: int, reverse: bool, metho
     agrees(simulate(model, 4.0, method=method), side, expected)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("weight", [-1.5, 9.81])
 def test_with_a_weight(weight: float, method: str) -> None:

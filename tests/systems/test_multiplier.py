@@ -47,7 +47,7 @@ def output(result: Result, t: float) -> float:
 CASES = [(0.0, None), (100.0, None), (0.0, 1e6), (100.0, 1e6)]
 
 
-@pytest.mark.sweep(every=12)
+@pytest.mark.sweep(every=24)
 @pytest.mark.parametrize(("supply", "load"), CASES)
 def test_energy_closes(supply: float, load: float | None) -> None:
     result = run(supply, load, 20)

@@ -47,7 +47,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | 
     return (mass, G[open_], u, e[open_]) if (G[open_] @ u < 0.0).any() else None
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(("method", "seeds"), [("auto", range(40)), ("explicit", range(8))])
 def test_random_bodies(method: str, seeds: range) -> None:
     for case in filter(None, map(drawn, seeds)):

@@ -115,7 +115,7 @@ def check_energy(network: Sequence[Element], result: Result) -> None:
     assert sum(part.energy for part in audit if part.path[0] in "SDT") >= -1e-9 * scale
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=8)
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_sources_behind_impedances_always_have_a_mode(seeds: range) -> None:
     for seed in seeds:
@@ -125,7 +125,7 @@ def test_sources_behind_impedances_always_have_a_mode(seeds: range) -> None:
         check_laws(network, result)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=8)
 @pytest.mark.parametrize("seeds", SEEDS)
 def test_unrestricted_networks_have_a_mode_or_a_named_error(seeds: range) -> None:
     for seed in seeds:

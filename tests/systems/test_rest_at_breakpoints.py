@@ -196,7 +196,7 @@ def test_no_turning_point_is_found_below_rounding(at: float) -> None:
     assert result["a.v"].final == pytest.approx(0.0, abs=1e-15)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 def test_turning_points_of_integrated_swings_are_found_to_the_tolerance(method: str) -> None:
     """Steps are as exact as the guard needs, whatever the swings were before: only rounding, some 1e-14 m, ends the events.

@@ -93,7 +93,7 @@ def test_a_mass_that_comes_to_rest_stays_where_it_is(name: str, method: str, rto
     rests(run(parts, method, rtol=rtol), parts, next(p.value for p in parts if p.name == "D2"), 30.0 * rtol)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
@@ -109,7 +109,7 @@ def test_drags_in_parallel_change_their_branches_with_the_clutches(
         rests(run(parts, method), parts, 2.0 if more else 0.5, 1e-5)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize("push", [1.0, 1.5, 2.0, 7.0])
@@ -130,6 +130,7 @@ def test_clutches_at_rest_hold_up_to_the_sum_of_their_levels(push: float, sign: 
         assert moved.final == pytest.approx(final, rel=1e-5, abs=1e-9)
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_lever_a_clutch_and_drags_that_stop_at_once_run_right(sign: int, method: str) -> None:

@@ -37,7 +37,7 @@ def parallelogram(phi: float, w: float = 10.0) -> Linkage:
     return Linkage(b=0.4, c=0.1, x=c, y=s, u=0.4 + c, v=s, dx=-w * s, dy=w * c, du=-w * s, dv=w * c)
 
 
-@pytest.mark.sweep(every=15)
+@pytest.mark.sweep(every=30)
 @pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("phi", "w", "rtol"),

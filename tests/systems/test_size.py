@@ -300,6 +300,7 @@ class Chain(Component):
             yield Eq(self.c[k].up, (self.c[k - 1].x if k else 0.8) - self.c[k].x)
 
 
+@pytest.mark.sweep
 def test_parts_with_a_table_share_its_data_and_the_flow_of_their_pieces(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -129,7 +129,7 @@ BOTH = [(rtol, method) for rtol in (1e-2, 1e-6, 1e-10) for method in ("auto", "i
 REST = [(rtol, "implicit") for rtol in (1e-3, 1e-4, 1e-8)]
 
 
-@pytest.mark.sweep(every=15)
+@pytest.mark.sweep(every=30)
 @pytest.mark.parametrize(
     ("rtol", "method"),
     [

@@ -57,7 +57,7 @@ def test_a_stretched_arm_has_no_slope_towards_its_tip() -> None:
     assert started(A + B, 0.0, 0.1) == pytest.approx((0.0, 0.0), abs=1e-6)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize(("x", "y", "distance"), [(3.0, 4.0, 5.0 - A - B), (0.06, 0.08, A - B - 0.1)])
 def test_a_tip_out_of_reach_tells_the_distance_that_is_left(x: float, y: float, distance: float) -> None:
     with pytest.raises(InitializationError, match=f"{distance:.6g} m are left"):

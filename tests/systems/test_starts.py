@@ -216,7 +216,7 @@ def test_a_four_bar_linkage_takes_the_assembly_next_to_its_starts(
     assert result["rocker.phi"].at(0.0) == pytest.approx(angle, abs=1e-12)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=6)
 @pytest.mark.parametrize("L", [0.01, 1.0], ids=["short", "long"])
 def test_a_coupler_that_cannot_close_the_loop_is_named_with_what_it_joins(L: float) -> None:
     """Ground, crank and rocker of 0.4, 0.1 and 0.25 m join over rods of 0.05 to 0.75 m only."""

@@ -58,6 +58,7 @@ def currents(G: float, times: list[float]) -> list[float]:
     return [float(i) for i in found.y[0]]
 
 
+@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize("G", [1e-3, 1e-6])
 def test_a_varistor_with_leakage(G: float) -> None:
     times = [0.004, 0.007]

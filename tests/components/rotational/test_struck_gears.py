@@ -132,7 +132,7 @@ ETAS = (0.8, 0.9), (0.5, 0.6), (0.5, 1.0)
 SPEEDS = (3.0, 1.0), (3.0, -1.0), (-3.0, 1.0), (-3.0, -1.0), (0.5, 2.0), (-0.5, -2.0), (3.0, 0.0), (0.2, -0.5)
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("side", "ab")
 @pytest.mark.parametrize("ratio", [2.0, -2.0])
 @pytest.mark.parametrize("eta", ETAS, ids=str)
@@ -144,7 +144,7 @@ def test_an_impulse_carries_the_efficiency_of_its_direction(
         check(Struck(W, w, ratio, eta, side))
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("drive", [(1.0, -0.5), (-1.0, 0.5), (0.0, 3.0), (0.0, -3.0)], ids=str)
 @pytest.mark.parametrize("side", "ab")
 def test_torques_before_the_impulse_do_not_decide(side: str, drive: tuple[float, float]) -> None:
@@ -152,7 +152,7 @@ def test_torques_before_the_impulse_do_not_decide(side: str, drive: tuple[float,
         check(Struck(W, w, ratio, (0.5, 0.6), side, rub=0.05, drive=drive))
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=8)
 @pytest.mark.parametrize("side", "ab")
 @pytest.mark.parametrize("kind", ["freewheel", "stop"])
 def test_one_sided_contacts_strike_as_claws_do(kind: str, side: str) -> None:
