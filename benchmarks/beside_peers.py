@@ -30,6 +30,7 @@ REPEAT = 3
 TIMEOUT = 60.0
 PEERS = (
     ("ngspice", "core", "ngspice/run.py", ("B1", "B2", "B3", "B8"), ()),
+    ("pulsim", "pulsim", "pulsim/run.py", ("B1",), ()),
     ("rumoca", "rumoca", "rumoca/run.py", ("B1", "B2", "B3", "B8"), ("auto", "1e-6")),
     ("scikit-sundae", "core", "sundae/run.py", ("B1", "B8"), ()),
     ("scipy", "core", "scipy/run.py", ("B1", "B2", "B8"), ()),

@@ -1,11 +1,11 @@
-"""Circuits of the benchmarks: buck converter, bridge rectifiers, ladders."""
+"""Circuits of the benchmarks: buck converter, bridge rectifiers, ladders, a multilevel converter."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import pi
 
-from acausal import Component, Parameter, Statement, connect
+from acausal import Component, Parameter, Statement, Structural, connect
 from acausal.components.blocks import PWM
 from acausal.components.electrical import (
     Capacitor,
@@ -13,11 +13,13 @@ from acausal.components.electrical import (
     Ground,
     IdealClosingSwitch,
     IdealDiode,
+    IdealOpeningSwitch,
     Inductor,
     Pin,
     Resistor,
     SineVoltage,
 )
+from acausal.components.electrical.interfaces import TwoPin
 
 
 class Buck(Component):
@@ -171,3 +173,53 @@ class LongLadder(Ladder):
     """10 000 sections."""
 
     count = 10_000
+
+
+class Submodule(TwoPin):
+    """A full bridge around a capacitor; its legs are switched one after the other."""
+
+    phase: Parameter = Parameter(default=0.0, unit="s")
+    frequency: Parameter = Parameter(default=250.0, unit="Hz")
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm")
+
+    def build(self) -> None:
+        self.left = PWM(frequency=self.frequency, duty=0.7, startTime=self.phase)
+        self.right = PWM(frequency=self.frequency, duty=0.2, startTime=self.phase)
+        self.upper = [IdealClosingSwitch(control=leg.y, Ron=self.Ron) for leg in (self.left, self.right)]
+        self.lower = [IdealOpeningSwitch(control=leg.y, Ron=self.Ron) for leg in (self.left, self.right)]
+        self.capacitor = Capacitor(C=5e-3)
+
+    def equations(self) -> Iterator[Statement]:
+        yield from super().equations()
+        yield connect(self.capacitor.p, self.upper[0].p, self.upper[1].p)
+        yield connect(self.capacitor.n, self.lower[0].n, self.lower[1].n)
+        yield connect(self.p, self.upper[0].n, self.lower[0].p)
+        yield connect(self.n, self.upper[1].n, self.lower[1].p)
+
+
+class Leg(Component):
+    """A phase leg of two arms between the poles of a direct voltage, with a load at its middle."""
+
+    n: Structural[int] = Structural(int)
+    Ron: Parameter = Parameter(default=0.0, unit="Ohm")
+
+    def build(self) -> None:
+        self.source = ConstantVoltage(V=20e3)
+        self.middle = ConstantVoltage(V=10e3)
+        self.cells = [Submodule(phase=k * 4e-3 / self.n, Ron=self.Ron) for k in range(self.n)]
+        self.arms = [Inductor(L=3e-3), Inductor(L=3e-3)]
+        self.coil, self.load, self.ground = Inductor(L=10e-3), Resistor(R=20.0), Ground()
+
+    def equations(self) -> Iterator[Statement]:
+        upper, lower = self.cells[: self.n // 2], self.cells[self.n // 2 :]
+        yield connect(self.source.p, upper[0].p)
+        for a, b in zip(upper[:-1], upper[1:], strict=True):
+            yield connect(a.n, b.p)
+        yield connect(upper[-1].n, self.arms[0].p)
+        yield connect(self.arms[0].n, self.arms[1].p, self.coil.p)
+        yield connect(self.arms[1].n, lower[0].p)
+        for a, b in zip(lower[:-1], lower[1:], strict=True):
+            yield connect(a.n, b.p)
+        yield connect(lower[-1].n, self.source.n, self.middle.n, self.ground.p)
+        yield connect(self.coil.n, self.load.p)
+        yield connect(self.load.n, self.middle.p)

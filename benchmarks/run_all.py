@@ -30,6 +30,7 @@ SCRIPTS = (
     "flattening",
     "general_path",
     "large_models",
+    "multilevel",
     "beside_peers",
 )
 

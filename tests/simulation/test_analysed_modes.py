@@ -22,7 +22,7 @@ from acausal import (
 )
 from acausal.simulation import numeric
 from acausal.simulation.analysed_modes import AnalysedModes, Recent
-from benchmarks.multilevel import Leg
+from benchmarks.circuits import Leg
 from examples.buck_converter import Buck
 
 PERIOD, GROWTH = 0.1, 1.01

@@ -307,7 +307,6 @@ def sliding_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assemble, "_element", at_once)
 
 
-@pytest.mark.sweep(every=4)
 @pytest.mark.parametrize(
     ("method", "levels"),
     [
