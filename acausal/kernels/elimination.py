@@ -52,7 +52,7 @@ class PivotSearch(NamedTuple):
     columns: np.ndarray
     flags: np.ndarray
     """Whether the first of equally good columns is taken, whether weak pivots wait, and how many rows were solved."""
-    count: np.ndarray
+    counts: np.ndarray
     """Values (m,) that may be no rounding in the columns; where there are none, or the row is solved, more than there can be."""
     doubtful: np.ndarray
     """Whether (m,) some values of a row may be rounding."""
@@ -96,7 +96,7 @@ def judge_rows(r: EchelonRows, s: PivotSearch) -> None:
             if is_present(r, i, j):
                 present += 1
                 certain += is_certain(r, i, j)
-        s.count[i] = present if present > 0 else never
+        s.counts[i] = present if present > 0 else never
         s.doubtful[i] = present != certain
         s.stale[i] = 0
 
@@ -168,9 +168,9 @@ def next_pivot(r: EchelonRows, s: PivotSearch) -> bool:
         s.tried[i] = 0
     while True:
         fewest, row = never, -1
-        for i in range(s.count.shape[0]):
-            if s.count[i] < fewest and s.tried[i] == 0:
-                fewest, row = s.count[i], i
+        for i in range(s.counts.shape[0]):
+            if s.counts[i] < fewest and s.tried[i] == 0:
+                fewest, row = s.counts[i], i
         if row < 0:
             return found[0] >= 0
         s.tried[row] = 1
@@ -257,7 +257,7 @@ def reduce_rows(r: EchelonRows, s: PivotSearch) -> int:
         row, column = s.found[0], s.found[1]
         if column < 0:
             return DOUBT
-        s.count[row], s.doubtful[row] = r.value.shape[1] + 1, 0
+        s.counts[row], s.doubtful[row] = r.value.shape[1] + 1, 0
         solve_row(r, s, row, column)
         s.solved[s.flags[SOLVED]] = row
         s.flags[SOLVED] += 1

@@ -65,7 +65,7 @@ class Accumulator:
             record = ProductSum(self.high, self.low, np.ascontiguousarray(a), np.ascontiguousarray(b))
             Bound("accumulate", Packed(record)).run()
             return
-        for j in a.any(axis=0).nonzero()[0].tolist():
+        for j in np.flatnonzero(a.any(axis=0)).tolist():
             p, error = two_product(a[:, j, None], b[j])
             self._sum(p)
             self.low += error

@@ -181,7 +181,7 @@ class Elimination:
             np.zeros(len(self.row), np.int64),
             np.zeros(2, np.int64),
         )
-        work = PivotSearch(columns, flags, *state, cells, found, np.zeros(m, np.int64))
+        work = PivotSearch._make([columns, flags, *state, cells, found, np.zeros(m, np.int64)])
         rows = EchelonRows(
             self.value, self.variance, self.least, self.weight, self.size, self.pivot, self.row
         )
