@@ -120,6 +120,7 @@ def test_integrators_behind_a_slow_source(stages: int, rate: float, turning: boo
         assert flow.start(np.eye(len(A))[-1]).at(h)[stages - 1] == pytest.approx(exact, rel=1e-8)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("unit", [30.0, 3e3, 1e6])
 @pytest.mark.parametrize("apart", [1e-3, 0.01, 0.03, 0.1])
 @pytest.mark.parametrize("lags", [3, 4, 6])

@@ -106,6 +106,7 @@ def _random_drives(rng: np.random.Generator, sizes: list[int], defective: bool) 
     return A[order[:, None], order]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("defective", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_what_a_state_does_not_drive_has_exact_zeros(seed: int, defective: bool) -> None:
@@ -148,6 +149,7 @@ def test_a_defective_block_that_drives_another_one_is_one_group_with_it() -> Non
     assert not flow[1:, 0].any()
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("feedback", [0.0, 1e-13, 1e-9])
 @pytest.mark.parametrize("gap", [1e-12, 1e-9, 1e-6, 1e-5, 1e-3])
 @pytest.mark.parametrize("T0", [1.0, 1e3, 1e7])

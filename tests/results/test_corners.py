@@ -103,6 +103,7 @@ class Waves(Component):
         yield Eq(self.z, exp(self.a * (self.v - 1.0)))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("periods", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("off", [0.5, 1e-2, 1e-4, 1e-6, 1e-8])
 def test_duty_ratios_of_narrow_pulses(off: float, periods: float) -> None:

@@ -46,6 +46,7 @@ def test_energies_and_flows_behind_a_small_resistance(R: float, rtol: float) -> 
     assert result.check(points=20).ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("rtol", [1e-5, 1e-8])
 @pytest.mark.parametrize("R", [1e-3, 1e-6, 1e-8, 1e-9, 1e-10])
 def test_energies_of_charges_that_are_over_at_once(R: float, rtol: float) -> None:

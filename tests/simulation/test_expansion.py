@@ -171,7 +171,7 @@ def test_a_narrow_function_is_found(width: float, method: str) -> None:
     assert width < 1e-6 or result.check().ok
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=18)
 @pytest.mark.parametrize("width", [1e-4, 1e-6, 1e-8])
 @pytest.mark.parametrize("kind", ["raised", "lorentz", "step", "pulse", "triangle", "box"])
 def test_narrow_functions_of_all_kinds_are_found(kind: str, width: float) -> None:

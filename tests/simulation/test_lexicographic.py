@@ -129,6 +129,7 @@ def verdicts(model, z, xi, modes, reinits=()):
     return {mode: test(mode, instant) for mode in modes}
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("least", [1e-9, 2.0**-20, 0.25])
 @pytest.mark.parametrize("seed", range(8))
 def test_no_contact_closes_an_open_gap_at_once(seed, least):
@@ -141,6 +142,7 @@ def test_no_contact_closes_an_open_gap_at_once(seed, least):
     assert any(map(consistent, found.values()))
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", ["s2", "v0", "v1", "v2"])
 @pytest.mark.parametrize("least", [1e-9, 0.25])
 @pytest.mark.parametrize("seed", range(3))

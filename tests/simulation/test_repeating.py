@@ -116,6 +116,7 @@ def run_of(
     return found
 
 
+@pytest.mark.sweep(every=3)
 @compiled
 @pytest.mark.parametrize("name", MODELS)
 def test_events_are_those_of_the_loop(name: str, monkeypatch: pytest.MonkeyPatch, followed: Any) -> None:

@@ -86,7 +86,7 @@ def test_a_ball_comes_to_rest_on_a_table_that_moves(
     assert result.check(50).ok
 
 
-@pytest.mark.sweep(every=12)
+@pytest.mark.sweep(every=36)
 @pytest.mark.parametrize("method", ["exact", "explicit", "implicit"])
 @pytest.mark.parametrize("e", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize(

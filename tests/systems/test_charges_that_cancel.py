@@ -24,7 +24,7 @@ from tests.systems.circuits import circuit
 pytestmark = pytest.mark.filterwarnings("ignore:given starts contradict")
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 @pytest.mark.parametrize("late", [0.0, 1e-3])
 @pytest.mark.parametrize("side", [1, -1])

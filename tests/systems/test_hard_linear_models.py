@@ -198,6 +198,7 @@ def sallen_key(gains: list[float]) -> ac.Component:
     return model
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("gains", [[1.068, 1.586, 2.482], [2.482, 1.586, 1.068], [1.586] * 6, [2.2] * 8])
 @pytest.mark.parametrize("end", [3e-6, 1e-5, 3e-5, 1e-4, 1e-3])
 def test_what_a_cascade_hands_on_within_its_time_constants(gains: list[float], end: float) -> None:

@@ -145,7 +145,7 @@ def pushed(
     return line.circuit()
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=18)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -171,7 +171,7 @@ def test_springs_of_any_stiffness(c: float, side: int, method: str) -> None:
     agrees(simulate(model, 3.0, method=method), side, expected)
 
 
-@pytest.mark.sweep(every=8)
+@pytest.mark.sweep(every=24)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -193,6 +193,7 @@ def test_with_a_weight(weight: float, method: str) -> None:
     agrees(simulate(model, 3.0, method=method), 1, expected)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -210,7 +211,7 @@ def test_at_the_start_of_a_run(damped: bool, e: float, side: int, reverse: bool,
     assert side * result["M1.v"].at(0.0) == pytest.approx(-3.0 * e, abs=1e-12)
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=9)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -250,7 +251,7 @@ def hit(m1: float, m2: float, e1: float, e2: float, side: int, reverse: bool) ->
     return line.circuit(), x, v
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -282,7 +283,7 @@ def test_a_place_between_bodies_that_collide(
     assert result.check().ok
 
 
-@pytest.mark.sweep(every=3)
+@pytest.mark.sweep(every=9)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -312,6 +313,7 @@ def test_a_place_at_the_stop(e: float, side: int, reverse: bool, method: str) ->
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("side", [1, -1])
@@ -337,6 +339,7 @@ def jumps(result: Result) -> list[dict[str, tuple[float, float]]]:
     return [found for found in each if found]
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("damped", [False, True])
@@ -360,6 +363,7 @@ def test_a_mass_at_a_place_is_hit(damped: bool, reverse: bool, method: str) -> N
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("e", [0.5, 1.0])
@@ -385,6 +389,7 @@ def test_a_place_held_by_another_mass(damped: bool, e: float, reverse: bool, met
     assert result.check().ok
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])

@@ -82,7 +82,7 @@ def test_a_wall_strikes_a_mass_that_sticks(side: float, e: float, method: str) -
     assert result.check().ok
 
 
-@pytest.mark.sweep(every=27)
+@pytest.mark.sweep(every=81)
 @pytest.mark.parametrize("method", ["exact", "implicit"])
 @pytest.mark.parametrize("e", [0.0, 1e-3, 0.5, 1.0])
 @pytest.mark.parametrize("v", [1e-6, 1.0, 1e6])

@@ -47,7 +47,7 @@ def begins(result: Result, **expected: float) -> None:
     assert result.check().ok
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("ratchet", [False, True])
@@ -84,6 +84,7 @@ def test_it_pushes_the_mass_from_where_that_is(
     assert result["M1.s"].final == pytest.approx(side * moved, rel=1e-5)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("at", [1.0, 3.0, 5.0])
 def test_a_place_beyond_the_contact_goes_back_to_it(at: float, order: str) -> None:
@@ -129,6 +130,7 @@ def test_masses_that_overlap_beside_it_part(order: str) -> None:
     begins(result, O1_s=1.0, M1_s=0.0, M2_s=0.0, P1_f=-4.0)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("m", [1.0, 3.0, 1e-3])
 @pytest.mark.parametrize(

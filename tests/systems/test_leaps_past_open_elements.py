@@ -58,7 +58,7 @@ def begins(result: Result, place: float, forces: dict[str, float]) -> None:
     assert result.check().ok
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("side", [1, -1])
@@ -78,6 +78,7 @@ def test_a_ratchet_beside_a_stop(
     assert result["M1.s"].final == pytest.approx(side * (v + 0.5 * force / m), rel=1e-5)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(
     ("more", "forces"),

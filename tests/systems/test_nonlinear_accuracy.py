@@ -64,7 +64,7 @@ class Shockley(Component):
         yield Eq(der(self.x), self.i * self.R)
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("beside", [1e-9, 1e9])
 @pytest.mark.parametrize("R", 10.0 ** np.arange(-3.0, 13.0, 3.0))

@@ -23,7 +23,7 @@ def begin(result: Result, s: str = "a.s", v: str = "a.v") -> list[float]:
     return [result[s].at(0.0), result[v].at(0.0)]
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.filterwarnings("ignore:given starts contradict")
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("reach", [1.0, 100.0])

@@ -74,6 +74,7 @@ def beside_a_ladder(seed: int, drive: float | None, commands: bool) -> Circuit:
     return circuit
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("commands", [False, True])
 @pytest.mark.parametrize("seed", range(20))
 def test_what_is_at_rest_stays_at_rest(seed: int, commands: bool) -> None:
@@ -85,6 +86,7 @@ def test_what_is_at_rest_stays_at_rest(seed: int, commands: bool) -> None:
     assert not result["q.v"].at(times).any()
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("commands", [False, True])
 @pytest.mark.parametrize("seed", range(10))
 def test_it_begins_to_move_when_it_is_driven(seed: int, commands: bool) -> None:
@@ -112,6 +114,7 @@ def low_pass(circuit: Circuit, ground: Ground, name: str, V: float, rng: np.rand
     return found
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("seed", range(20))
 def test_microvolts_beside_kilovolts_are_what_they_are_alone(seed: int) -> None:
     both, alone = Circuit(), Circuit()

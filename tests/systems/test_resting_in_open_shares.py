@@ -83,7 +83,7 @@ def rests(result: Result, parts: list[Part], d: float, accuracy: float) -> None:
     assert result["W1.f"].at(t) + result["W2.f"].at(t) == pytest.approx(pushed, abs=1e-9 * level)
 
 
-@pytest.mark.sweep(every=6)
+@pytest.mark.sweep(every=18)
 @pytest.mark.parametrize("rtol", [1e-3, 1e-6, 1e-9])
 @pytest.mark.parametrize("method", ["explicit", "implicit"])
 @pytest.mark.parametrize("name", MODELS)

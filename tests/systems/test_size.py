@@ -377,7 +377,7 @@ ARGUMENTS = {
 WAYS = [*((a, "exact") for a in ARGUMENTS), ("to and fro", "integrated"), ("by jumps", "integrated")]
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize(("argument", "method"), WAYS)
 @pytest.mark.parametrize("course", COURSES)
 def test_a_table_over_time_is_what_it_says_between_and_at_its_points(

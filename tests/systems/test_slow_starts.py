@@ -24,7 +24,7 @@ def pressed(v: float) -> ac.Circuit:
     return model
 
 
-@pytest.mark.sweep(every=5)
+@pytest.mark.sweep(every=15)
 @pytest.mark.parametrize("span", [1.0, 1e6])
 @pytest.mark.parametrize(
     ("method", "v"), [(method, v) for method in METHODS for v in SLOW if method == "exact" or v > 1e-70]

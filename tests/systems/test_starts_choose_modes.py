@@ -40,7 +40,7 @@ def braked(m: dict[str, Any] | None = None, fr: Any = None, **damper: Any) -> ac
     return c
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("how", ["given", "fixed"])
 @pytest.mark.parametrize("v", [-3.0, 2e-3, 500.0])

@@ -70,6 +70,7 @@ def triangle(h: float, height: float) -> tuple[tuple[float, float], ...]:
     return (-1.0, 0.0), (BEGIN, 0.0), (BEGIN + h, height), (BEGIN + 2.0 * h, 0.0)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("length", [0.3, 1.0, 30.0])
 @pytest.mark.parametrize("height", [1.0, 1e4, 1e8])
 @pytest.mark.parametrize("h", [1e-9, 1e-6, 1e-3])

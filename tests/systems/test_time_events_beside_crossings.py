@@ -52,6 +52,7 @@ def bridge() -> Program:
     return Program(Bridge())
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("crossing", [2.16, 2.17, 2.18])
 @pytest.mark.parametrize("ulps", range(-3, 40))
 def test_a_time_event_next_to_a_commutation_holds_nothing_up(
@@ -90,6 +91,7 @@ class Fired(Component):
         yield connect(self.coil.n, self.d.p, self.e.p, self.ground.p)
 
 
+@pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("f", [50.0, 60.0, 16.7, 400.0])
 @pytest.mark.parametrize("alpha", [0.3, 1.0, 1.2, 2.4])
 def test_pulses_of_many_periods_do_not_creep(f: float, alpha: float) -> None:

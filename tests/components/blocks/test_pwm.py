@@ -253,7 +253,7 @@ def corner_defects(result: Result, name: str) -> list[float]:
     return found
 
 
-@pytest.mark.sweep(every=4)
+@pytest.mark.sweep(every=12)
 @pytest.mark.parametrize("carrier", list(Carrier))
 @pytest.mark.parametrize("corner", [3.0, 3.5, 101.0, pytest.param(101.5, marks=pytest.mark.sweep)])
 @pytest.mark.parametrize("level", [0.0, 1.0])
