@@ -108,7 +108,8 @@ class Accuracy:
         rates = np.column_stack((motion.jets(place)[1], motion.bends(place)))
         slopes, bends = self._tangent(rates).T * self._forms.orientation
         back = np.isfinite(self._leaves) & (slopes > 0.0) & (bends < 0.0)
-        return float((2.0 * slopes[back] / -bends[back]).min(initial=math.inf))
+        lengths = 2.0 * slopes[back] / -bends[back]
+        return float(lengths[lengths > 0.0].min(initial=math.inf))
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.

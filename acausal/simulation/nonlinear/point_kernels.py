@@ -117,13 +117,8 @@ class PointKernels:
             packed = *self._packed, self._packed_changes, Packed(room)
             self._along[count] = room, Bound("follow_points", *packed)
         p, kernel = self._along[count]
-        p.sought[:], p.states[:], p.slopes[:], p.sources[:], p.points[:] = (
-            sought,
-            states,
-            slopes,
-            sources,
-            guesses,
-        )
+        p.sought[:], p.points[:], p.sources[:] = sought, guesses, sources
+        p.states[:], p.slopes[:] = states, slopes
         self._point[2][:] = constants
         self.begin(constants, False)
         return (p.points.copy(), p.moved.copy()) if kernel.run() == count else None
