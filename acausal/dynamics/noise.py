@@ -305,9 +305,13 @@ class StepNoise:
     chain : callable, optional
         Rounding (forms,) that the rates of a step of some seconds leave, along chains of states too; by default none.
 
+    rates : (forms,) array or float, optional
+        By how much the rates at the begin are off.
+
     Attributes
     ----------
     drift, chain : callable
+    rates : (forms,) array or float
     resolution : (forms,) array
         Rounding of an evaluation after the last step.
     missed : (forms,) array
@@ -316,9 +320,10 @@ class StepNoise:
     """
 
     def __init__(
-        self, begin: np.ndarray, late: np.ndarray, drift: Rounded | None = None, chain: Rounded | None = None
-    ) -> None:
-        self._begin, self.late = begin, late
+        self, begin: np.ndarray, late: np.ndarray, drift: Rounded | None = None, chain: Rounded | None = None,
+        rates: np.ndarray | float = 0.0,
+    ) -> None:  # fmt: skip
+        self._begin, self.late, self.rates = begin, late, rates
         self.drift, self.chain = (rounded or (lambda _: np.zeros(len(begin))) for rounded in (drift, chain))
         self._error, self._terms, self.missed = np.zeros((3, len(begin)))
         self.resolution = begin.copy()

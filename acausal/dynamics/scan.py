@@ -73,6 +73,10 @@ class Watch:
         found = 0.0 if error is None else self._known.dot(error)
         return found if moved is None else found + TWICE * self.armed * shifted(self.forms, moved)
 
+    def rates(self, error: np.ndarray | None) -> np.ndarray | float:
+        """What the ``error`` of the states at the begin leaves of the rates of the forms there."""
+        return 0.0 if error is None else np.abs(self._rates[:, : len(error)]).dot(error)
+
 
 class FlowWatch(Watch):
     """The same along a closed form, with the noise that moves and rounding of ``coefficients`` (forms, ny) all along."""

@@ -101,13 +101,16 @@ class Accuracy:
         self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
 
     def flight(self) -> float:
-        """Seconds from the begin until a form that leaves zero there is back, as its first two derivatives say; the shortest."""
+        """Seconds from the begin until a form that leaves zero there is back, as its first two derivatives say; the shortest.
+
+        What rounding alone may make leave zero does not count.
+        """
         motion, place = self._motion, self._place
         if not motion.batched:
             return math.inf
         rates = np.column_stack((motion.jets(place)[1], motion.bends(place)))
         slopes, bends = self._tangent(rates).T * self._forms.orientation
-        back = np.isfinite(self._leaves) & (slopes > 0.0) & (bends < 0.0)
+        back = np.isfinite(self._leaves) & (slopes > self._noise.rates) & (bends < 0.0)
         lengths = 2.0 * slopes[back] / -bends[back]
         return float(lengths[lengths > 0.0].min(initial=math.inf))
 

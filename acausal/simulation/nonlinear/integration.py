@@ -179,8 +179,6 @@ class Integration:
     late, shift : float, (n, 2) array or None
         Seconds by which the crossing that ended it may be off, and how far core unknowns then move (`Uncertainty.shift`); None
         where nothing crossed.
-    lasting : float
-        Seconds for which rounding of the states stays after the begin of the present segment.
     """
 
     def __init__(self, n: int, solver: str, tolerances: Tolerances) -> None:
@@ -188,7 +186,7 @@ class Integration:
         self.size = np.zeros(n)
         self.steps: Steps | None = None
         self.watched: Watched | None = None
-        self.late = self.lasting = 0.0
+        self.late = 0.0
         self.shift: np.ndarray | None = None
         self._stiffness: dict[Mode, Stiffness] = {}
         self._stiff = Stiffness()
@@ -202,8 +200,8 @@ class Integration:
         self.told.add(kind)
 
     def begin(self) -> None:
-        """Forget the steps of the last segment, but for how long their rounding stays."""
-        self.lasting, self.steps = 0.0 if self.steps is None else self.steps.lasting, None
+        """Forget the steps of the last segment."""
+        self.steps = None
 
     def segment(
         self, motion: Motion, watched: Watched, mode: Mode, z: np.ndarray, span: Span, hidden: int

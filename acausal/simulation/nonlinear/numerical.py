@@ -107,6 +107,7 @@ class Integrated:
             late,
             lambda h: weights @ rounded_states(np.abs(rates), terms, h),
             lambda h: weights @ rounded_chain(rates, terms, h),
+            watch.rates(error),
         )
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
@@ -138,7 +139,7 @@ class Integrated:
             for look in looks:
                 look(t)
 
-        span = Span(state.t, length, run.tolerance, run.integration.lasting, report)
+        span = Span(state.t, length, run.tolerance, report)
         return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
 
     def _held(self, t: float) -> None:

@@ -77,15 +77,11 @@ class Singular:
 
 @frozen
 class Span:
-    """A time ``t``, the length until which to integrate from there, and the resolution of time.
-
-    From the begin on, rounding of the states before stays for ``lasting`` seconds.
-    """
+    """A time ``t``, the length until which to integrate from there, and the resolution of time."""
 
     t: float
     length: float
     resolution: float
-    lasting: float
     report: Callable[[float], object] | None = None
     """Called with the time after every accepted step."""
 
@@ -125,7 +121,7 @@ class Steps:
         self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
         self.accepted: list[Accepted] = []
-        self.passed, self.lasting = 0.0, span.lasting
+        self.passed = self.lasting = 0.0
         """Time up to which nothing has crossed, and for how long rounding of the states so far stays: a short step ends none."""
         self._in_arrays: tuple[int, Any] = (0, None)
         self.begin = self._place = motion.last
