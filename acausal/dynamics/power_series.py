@@ -7,13 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.double_double import Complex
+from ..reduction.double_double import BATCH, FEW, Complex
 from ..values import frozen
-
-MANY = 2**17
-"""Coefficients of powers from which they are not made one by one."""
-FEW = 0.1
-"""Part of the entries of a matrix that are not zero, up to which its recursion is cheap."""
 
 
 @frozen
@@ -106,7 +101,7 @@ def as_series(
 ) -> tuple[Any, tuple[np.ndarray, ...], tuple[np.ndarray, ...]] | None:
     """``N``, ``drive`` and ``left`` of a `PowerSeries`; None where its terms are few, or its recursion is not."""
     m, ny = drive[0].shape
-    if m * m * ny <= MANY or np.count_nonzero(N) >= FEW * N.size:
+    if m * m * ny <= BATCH or np.count_nonzero(N) >= FEW * N.size:
         return None
     from scipy.sparse import csr_array
 

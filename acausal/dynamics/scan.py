@@ -73,9 +73,11 @@ class Watch:
         found = 0.0 if error is None else self._known.dot(error)
         return found if moved is None else found + TWICE * self.armed * shifted(self.forms, moved)
 
-    def rates(self, error: np.ndarray | None) -> np.ndarray | float:
-        """What the ``error`` of the states at the begin leaves of the rates of the forms there."""
-        return 0.0 if error is None else np.abs(self._rates[:, : len(error)]).dot(error)
+    def rates(self, y: np.ndarray, error: np.ndarray | None) -> np.ndarray:
+        """By how much rates of forms at ``y`` (ny,) are off: rounding of their terms, and an ``error`` of the states."""
+        rates = np.abs(self._rates)
+        found = ROUNDING * rates.dot(np.abs(y))
+        return found if error is None else found + rates[:, : len(error)].dot(error)
 
 
 class FlowWatch(Watch):

@@ -14,7 +14,6 @@ from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply
 from .newton import PointChanges, PointEquations, PointRoom, find_changes, find_point
 from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
 from .stages import PointsAlong, StagePoints, Stages, follow_points, follow_stages
-from .twice_precise import ProductSum, accumulate
 
 
 class ManyRecords(NamedTuple):
@@ -36,7 +35,6 @@ ENTRIES = {
     "follow_flow": KernelEntry(follow_flow, (Functions, FlowTerms)),
     "multiply": KernelEntry(multiply, (MatrixProduct,)),
     "reduce_rows": KernelEntry(reduce_rows, (EchelonRows, PivotSearch)),
-    "accumulate": KernelEntry(accumulate, (ProductSum,)),
     "factorise": KernelEntry(factorise, (SmallSystem,)),
     "solve": KernelEntry(solve, (SmallSystem, RightSide)),
     "find_point": KernelEntry(find_point, (PointEquations, PointRoom)),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SOURCES = (
     "crossing", "dialect", "discrete_part", "elimination", "entries", "events", "functions", "instants", "linear_systems",
-    "location", "motion", "newton", "programs", "rounding", "segments", "signs", "situations", "stages", "twice_precise",
+    "location", "motion", "newton", "programs", "rounding", "segments", "signs", "situations", "stages",
 )  # fmt: skip
 """Modules that compiled kernels are made of."""
 KINDS = (".so", ".o")

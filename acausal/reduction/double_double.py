@@ -23,12 +23,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.loading import Bound, Packed, compiled_function
 from ..kernels.rounding import SPLITTER
-from ..kernels.twice_precise import ProductSum
 from .rounding import SUMMED, UNIT
 
 Complex = NDArray[np.complexfloating]
+
+BATCH = 2**17
+"""Elements of products formed together."""
+FEW = 0.1
+"""Part of the entries of a matrix up to which their indices cost less than products with zero."""
 
 
 def split(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -61,14 +64,44 @@ class Accumulator:
 
     def add_product(self, a: np.ndarray, b: np.ndarray) -> None:
         """Add the matrix product ``a @ b``."""
-        if compiled_function("accumulate") is not None:
-            record = ProductSum(self.high, self.low, np.ascontiguousarray(a), np.ascontiguousarray(b))
-            Bound("accumulate", Packed(record)).run()
+        if np.count_nonzero(a) < FEW * a.size:
+            self.add_rows(a, b)
             return
-        for j in np.flatnonzero(a.any(axis=0)).tolist():
-            p, error = two_product(a[:, j, None], b[j])
-            self._sum(p)
-            self.low += error
+        step = max(1, BATCH // self.high.size)
+        for start in range(0, a.shape[1], step):
+            p, error = two_product(a.T[start : start + step, :, None], b[start : start + step, None, :])
+            for slab in p:
+                self._sum(slab)
+            self.low += error.sum(0)
+
+    def add_rows(self, a: np.ndarray, b: np.ndarray) -> None:
+        """Add the matrix product ``a @ b`` of a matrix ``a`` with few entries in each row."""
+        row, column = a.nonzero()
+        if np.count_nonzero(b) < FEW * b.size:
+            self._add_pairs(row, column, a[row, column], b)
+            return
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        for k in range(place.max(initial=-1) + 1):
+            at = row[place == k], column[place == k]
+            _add_at(self.high, self.low, at[0], *two_product(a[at][:, None], b[at[1]]))
+
+    def _add_pairs(self, row: np.ndarray, column: np.ndarray, values: np.ndarray, b: np.ndarray) -> None:
+        """The same for the entries of ``a`` and a matrix ``b`` that has few: products of these alone."""
+        inner, outer = b.nonzero()
+        first = np.searchsorted(inner, np.arange(len(b) + 1))
+        count = first[column + 1] - first[column]
+        # All pairs of an entry of ``a`` and one of the row of ``b`` that it meets.
+        pair = np.repeat(np.arange(len(row)), count)
+        other = np.arange(len(pair)) + np.repeat(first[column] - np.cumsum(count) + count, count)
+        at = row[pair] * b.shape[1] + outer[other]
+        order = np.argsort(at, kind="stable")
+        at, pair, other = at[order], pair[order], other[order]
+        p, error = two_product(values[pair], b[inner[other], outer[other]])
+        place = np.arange(len(at)) - np.searchsorted(at, at)
+        high, low = self.high.reshape(-1), self.low.reshape(-1)
+        for k in range(place.max(initial=-1) + 1):
+            now = place == k
+            _add_at(high, low, at[now], p[now], error[now])
 
     def correct(self, low: np.ndarray) -> None:
         """Add what is no larger than the rounding of the sum."""
@@ -84,6 +117,15 @@ class Accumulator:
     def value(self) -> np.ndarray:
         """The sum, rounded once."""
         return self.high + self.low
+
+
+def _add_at(high: np.ndarray, low: np.ndarray, at: np.ndarray, p: np.ndarray, error: np.ndarray) -> None:
+    """Add numbers with their errors at different places of a sum."""
+    before = high[at]
+    total = before + p
+    z = total - before
+    low[at] += (before - (total - z)) + (p - z) + error
+    high[at] = total
 
 
 def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Complex:
@@ -110,12 +152,12 @@ def residual(A: NDArray[np.float64] | Complex, P: Complex, T: Complex) -> Comple
 
 
 def product(A: Complex, B: NDArray[np.float64] | Complex) -> Complex:
-    """``A B``, every element rounded once."""
+    """``A B``, every element rounded once; `B` has few entries in each column."""
     rows = len(A)
     acc = Accumulator(np.zeros((B.shape[1], 2 * rows)))
-    acc.add_product(B.real.T, np.hstack([A.real.T, A.imag.T]))
+    acc.add_rows(B.real.T, np.hstack([A.real.T, A.imag.T]))
     if B.imag.any():
-        acc.add_product(B.imag.T, np.hstack([-A.imag.T, A.real.T]))
+        acc.add_rows(B.imag.T, np.hstack([-A.imag.T, A.real.T]))
     r = acc.value.T
     return r[:rows] + 1j * r[rows:]
 
@@ -210,15 +252,15 @@ def _summed(
     low_T, low_Ay, doubt_T, doubt_Ay = fine
     states = T.shape[1] - B.shape[1]
     total = Accumulator(np.hstack([np.zeros((len(B), states)), B]))
-    total.add_product(A, T)
+    total.add_rows(A, T)
     total.correct(A @ low_T)
     doubt = np.abs(A) @ doubt_T
     if E is not None:
         moving = Accumulator(np.zeros((len(E), len(Ay))))
-        moving.add_product(E, T)
+        moving.add_rows(E, T)
         high = moving.value
         low = (moving.high - high) + moving.low + E @ low_T
-        total.add_product(high, Ay)
+        total.add_rows(high, Ay)
         total.correct(high @ low_Ay + low @ Ay)
         doubt += (np.abs(E) @ doubt_T) @ np.abs(Ay) + np.abs(high) @ doubt_Ay
     return total.value, doubt

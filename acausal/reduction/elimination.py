@@ -293,7 +293,7 @@ class Elimination:
         left, off, count, settled = value.size + 1, math.inf, 1, ~wanted
         while count:
             defect = Accumulator(given[:, free])
-            defect.add_product(given[:, self.pivot[solved]], -value)
+            defect.add_rows(given[:, self.pivot[solved]], -value)
             left_over, change = defect.value, np.zeros_like(value)
             some = left_over.any(axis=0)
             change[:, some] = scale[:, None] * lower_upper.solve(weight[:, None] * left_over[:, some], "T")
@@ -459,7 +459,7 @@ class Remainder:
         rows, pivots = self._rows.rows, self._pivots
         missed = Accumulator(_dense(rows[:, self._given]))
         block = _dense(rows[:, pivots])
-        missed.add_product(block, value)
+        missed.add_rows(block, value)
         low, left, off = np.zeros_like(value), value.size + 1, math.inf
         defect, factors = missed.value, None
         while True:
@@ -478,7 +478,7 @@ class Remainder:
             left, off = min(left, count), min(off, most)
             again = Accumulator(missed.high)
             again.correct(missed.low)
-            again.add_product(block, low)
+            again.add_rows(block, low)
             defect = again.value
         return np.stack([low, np.abs(change)])
 

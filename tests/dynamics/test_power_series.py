@@ -43,7 +43,7 @@ CASES = {
 def both(Ay: np.ndarray, monkeypatch: pytest.MonkeyPatch) -> tuple[AffineFlow, AffineFlow]:
     """The flow with products alone, and with series."""
     products = affine_flow(Ay, len(Ay) - 3, 1.0)
-    monkeypatch.setattr(power_series, "MANY", 0)
+    monkeypatch.setattr(power_series, "BATCH", 0)
     monkeypatch.setattr(power_series, "FEW", 1.5)
     series = affine_flow(Ay, len(Ay) - 3, 1.0)
     assert not products.series

@@ -27,7 +27,7 @@ from tests.results.models import Buck
 HERE = Path(identity.__file__).parent
 IN_DIALECT = (
     "crossing", "discrete_part", "elimination", "events", "functions", "instants", "linear_systems", "location", "motion",
-    "newton", "programs", "segments", "signs", "situations", "stages", "twice_precise",
+    "newton", "programs", "segments", "signs", "situations", "stages",
 )  # fmt: skip
 
 

@@ -225,7 +225,7 @@ def test_products_are_summed_in_twice_the_digits(density: float) -> None:
     a, b = rng.normal(size=(30, 25)) * (rng.random((30, 25)) < 0.1), rng.normal(size=(25, 20))
     b *= rng.random(b.shape) < density
     found = Accumulator(np.asfortranarray(-(a @ b)))
-    found.add_product(a, b)
+    found.add_rows(a, b)
     exact = [
         [sum(Fraction(x) * Fraction(y) for x, y in zip(row, of, strict=True)) for of in b.T.tolist()]
         for row in a.tolist()

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from ...dynamics.noise import LOCATED, MISSED, StepNoise, lasting
+from ...dynamics.noise import LOCATED, MISSED, TWICE, StepNoise, lasting
 from ...dynamics.step import Step
 from ...kernels.newton import ACCURATE, REACHED
 from ...reduction.rounding import ROUNDING, SUMMED, UNIT
@@ -100,19 +100,22 @@ class Accuracy:
         # Of what leaves zero; nothing else is driven by rounding alone.
         self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
 
-    def flight(self) -> float:
-        """Seconds from the begin until a form that leaves zero there is back, as its first two derivatives say; the shortest.
+    def flight(self, h: float, resolution: float) -> float:
+        """Seconds that the shortest flight takes which a first step of ``h`` seconds would hide in its rounding.
 
-        What rounding alone may make leave zero does not count.
+        That of a form that leaves zero and comes back, as its first two derivatives at the begin say. What rounding alone may
+        make leave zero does not count, nor what is back within the ``resolution`` of time.
         """
-        motion, place = self._motion, self._place
-        if not motion.batched:
+        motion, place, noise = self._motion, self._place, self._noise
+        if not motion.batched or not np.isfinite(self._leaves).any():
             return math.inf
         rates = np.column_stack((motion.jets(place)[1], motion.bends(place)))
         slopes, bends = self._tangent(rates).T * self._forms.orientation
-        back = np.isfinite(self._leaves) & (slopes > self._noise.rates) & (bends < 0.0)
-        lengths = 2.0 * slopes[back] / -bends[back]
-        return float(lengths[lengths > 0.0].min(initial=math.inf))
+        back = np.isfinite(self._leaves) & (slopes > noise.rates) & (bends < 0.0)
+        lengths = 2.0 * slopes / np.where(back, -bends, 1.0)
+        heights, hidden = 0.25 * slopes * lengths, TWICE * noise.drift(lasting(h, self._tolerances.rtol))
+        back &= (lengths > resolution) & (heights <= hidden)
+        return float(lengths[back].min(initial=math.inf))
 
     def __call__(self, t1: float, y1: np.ndarray, errors: np.ndarray) -> float:
         """Largest error over a step, relative to the values at both its ends.

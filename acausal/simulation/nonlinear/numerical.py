@@ -107,7 +107,7 @@ class Integrated:
             late,
             lambda h: weights @ rounded_states(np.abs(rates), terms, h),
             lambda h: weights @ rounded_chain(rates, terms, h),
-            watch.rates(error),
+            watch.rates(run.y, error),
         )
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:

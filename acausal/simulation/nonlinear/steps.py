@@ -136,7 +136,8 @@ class Steps:
         self._bare = not motion.selection.states.size
         self._longest = self._most()
         self._stepper = self._new(0.0, None)
-        self._first = math.inf if self.accuracy is None else FLIGHTS * self.accuracy.flight()
+        flight = math.inf if self.accuracy is None else self.accuracy.flight(self._stepper.h, span.resolution)
+        self._first = FLIGHTS * flight
         """Longest first step. What leaves zero and is soon back would be lost in what a long one rounds."""
 
     @property
