@@ -304,7 +304,6 @@ class StepNoise:
         Rounding (forms,) of the states that stays for some seconds; by default none.
     chain : callable, optional
         Rounding (forms,) that the rates of a step of some seconds leave, along chains of states too; by default none.
-
     rates : (forms,) array or float, optional
         By how much the rates at the begin are off.
 

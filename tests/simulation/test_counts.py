@@ -59,7 +59,6 @@ def simulated(case: Case, **options: Any) -> Result:
     return compile_model(getattr(import_module(f"examples.{module}"), name)()).simulate(stop, **options)
 
 
-@pytest.mark.sweep(every=3)
 @pytest.mark.skipif(compiled_function("follow_events") is None, reason="kernels are interpreted")
 @pytest.mark.parametrize("case", SWITCHED, ids=lambda case: case[0])
 def test_events_seen_before_are_left_to_the_kernel(case: Case, instants: Counter[str]) -> None:
