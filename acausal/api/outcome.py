@@ -27,7 +27,8 @@ def outcome(run: Loop, state: State | None, status: str = "") -> Result:
     """
     program, before = run.program, run.work.enter("record")
     last: tuple[Segment, ...] = ()
-    if run.data is not None and (run.record.segments or run.record.steps):
+    # Only asked for, so that no mode is analysed: it is None before the first instant.
+    if vars(run).get("data", run) is not None and (run.record.segments or run.record.steps):
         data, trajectory = run.propagator().dense()
         moment = run.moment()
         last = (Segment(moment.t, moment.t, data, trajectory, moment, run.core.readout),)

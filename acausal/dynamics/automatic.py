@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.steps import BOUNDARY, LOOK_EVERY, QUIET_STEPS, STIFF, STIFF_STEPS
 from ..reduction.rounding import TINY
 from .directions import generic_direction
 from .dormand_prince import DormandPrince
@@ -20,17 +21,6 @@ from .rosenbrock import Rosenbrock
 from .step import Step
 from .stepper import Demands
 
-BOUNDARY = 3.25
-"""Steps times eigenvalue at the end of the stability domain of Dormand-Prince 5(4) on the negative axis."""
-NEAR = 1.0
-"""Steps times eigenvalue from which the implicit method is the better one: on ``y' = -L (y - cos t) - sin t`` with ``L`` from 5
-to 1000 and tolerances from 1e-3 to 1e-9 it then makes less than half the steps, with errors at most half as large."""
-STIFF_STEPS = 4
-"""Steps near the boundary after which the implicit method goes on; beyond the boundary one is enough."""
-QUIET_STEPS = 4
-"""Steps in a row that are not near the boundary after which those near it do not count any more."""
-LOOK_EVERY = 10
-"""Implicit steps between two looks at the eigenvalues."""
 INSIDE = 0.25
 """Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
 POWERS = 8
@@ -51,13 +41,17 @@ class Stiffness:
 
     def explicit_step(self, reach: float) -> bool:
         """Count a step of ``reach``, step size times eigenvalue; return whether the implicit method is the better one."""
-        if reach > NEAR:
+        if reach > STIFF:
             self.near, self.quiet = self.near + 1, 0
         else:
             self.quiet += 1
             if self.quiet >= QUIET_STEPS:
                 self.near = 0
         return reach > BOUNDARY or self.near >= STIFF_STEPS
+
+    def resume(self, near: int, quiet: int, implicit: int) -> None:
+        """Go on behind steps that were counted elsewhere."""
+        self.near, self.quiet, self.implicit = near, quiet, implicit
 
     def settle(self, stiff: bool) -> None:
         """Take a decision and begin to count anew."""
@@ -99,6 +93,11 @@ class Automatic:
         return kind(self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options)
 
     @property
+    def stepper(self) -> DormandPrince | Rosenbrock:
+        """What makes the next step."""
+        return self._stepper
+
+    @property
     def t(self) -> float:
         """Where the integration stands."""
         return self._stepper.t
@@ -125,10 +124,20 @@ class Automatic:
             known.implicit += 1
             change = known.implicit >= LOOK_EVERY and self._inside(stepper, step.t1 - step.t0)
         if change:
-            known.settle(not known.stiff)
-            # Sought anew, from the last point looked at, the rate might be that of another branch.
-            self._stepper = self._made(stepper.t, stepper.y, stepper.h, stepper.rate)
+            self._change()
         return step
+
+    def look(self, h: float) -> None:
+        """Take the other method if it is the better one behind steps that were made elsewhere, the last of ``h`` seconds."""
+        stepper = self._stepper
+        if isinstance(stepper, DormandPrince) or self._inside(stepper, h):
+            self._change()
+
+    def _change(self) -> None:
+        stepper, known = self._stepper, self.stiffness
+        known.settle(not known.stiff)
+        # Sought anew, from the last point looked at, the rate might be that of another branch.
+        self._stepper = self._made(stepper.t, stepper.y, stepper.h, stepper.rate)
 
     def _inside(self, stepper: Rosenbrock, h: float) -> bool:
         """Whether an explicit step of size ``h`` would be stable."""

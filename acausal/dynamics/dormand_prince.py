@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from ..kernels.step_records import StepMethod
 from .step import weights_inside
 from .stepper import Stepper, longest_stretch
 
@@ -69,6 +70,13 @@ ARGUMENTS = np.zeros((8, 8))
 """Weights of the rates in the arguments."""
 ARGUMENTS[:7, :7], ARGUMENTS[7, :7] = STAGES, PROBE_VALUE
 
+METHOD = StepMethod(
+    np.array([0, 5]), np.zeros(1), TIMES, ARGUMENTS, np.zeros((8, 8)), np.zeros(8),
+    np.array([np.append(EMBEDDED_WEIGHT * ERROR, 0.0), PROBE_WEIGHT * np.append(PROBE_SLOPE, -1.0)]),
+    np.column_stack([DENSE, np.zeros(3)]), np.zeros(3),
+)  # fmt: skip
+"""The method as kernels read it."""
+
 
 class DormandPrince(Stepper):
     """Dormand-Prince 5(4) with dense output of order 4, seven evaluations of the rate a trial.
@@ -79,6 +87,7 @@ class DormandPrince(Stepper):
 
     error_order = 5
     between = longest_stretch(*NODES, PROBE)
+    method = METHOD
 
     count = len(TIMES)
     made = 0.0

@@ -10,19 +10,10 @@ import math
 
 import numpy as np
 
+from ..kernels.steps import HELD, LONG, SMALL
 from ..values import frozen
 from .dormand_prince import DormandPrince
 from .step import Step
-
-HELD = 2.5
-"""Step size times eigenvalue from which stability holds a step. The boundary of the stability domain is 2.6 to 3.4 from zero for
-motions that lose more than 9 % of their amplitude in a radian. Those that lose nothing have theirs at 1: however rough the
-tolerance is, none of them is taken for one that has died away."""
-LONG = 1000
-"""So many more steps that stability holds than others mean a stiff problem, as DOPRI5 looks for one after 1000 steps."""
-
-SMALL = 1e-2
-"""Least absolute tolerances by which steps are judged, in units of the relative one and of the present values."""
 
 
 @frozen
@@ -55,6 +46,15 @@ class Explicit(DormandPrince):
                 self._held += 1
                 self._speed += (math.log(self.reach / self.made) - self._speed) / self._held
         return step
+
+    @property
+    def held(self) -> tuple[int, float]:
+        """Steps that stability held, and the logarithm of their eigenvalue."""
+        return self._held, self._speed
+
+    def hold(self, held: int, speed: float) -> None:
+        """Take these behind steps that were made elsewhere."""
+        self._held, self._speed = held, speed
 
     @property
     def _scale(self) -> np.ndarray:

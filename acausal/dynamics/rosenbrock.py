@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.step_records import StepMethod
 from .linear import Shifted, shifted
 from .problem import StepFailure, StepSizeError
 from .rosenbrock_tableaus import RODAS5P
@@ -26,6 +27,12 @@ ARGUMENTS = _beside(RODAS5P.a, RODAS5P.inside[0])
 """Weights of the stages in the arguments."""
 COUPLING = _beside(RODAS5P.c, -RODAS5P.inside[1])
 """Weights of the stages, over the step size, beside the rates."""
+METHOD = StepMethod(
+    np.array([1, RODAS5P.error_order]), np.array([RODAS5P.gamma]), TIMES, ARGUMENTS, COUPLING, DRIFTS,
+    np.array([1.0, -1.0])[:, None] * np.eye(len(TIMES))[-2:], np.column_stack([RODAS5P.dense, np.zeros(3)]),
+    RODAS5P.stiff_error,
+)  # fmt: skip
+"""The method as kernels read it."""
 
 
 class Rosenbrock(Stepper):
@@ -39,6 +46,7 @@ class Rosenbrock(Stepper):
 
     error_order = RODAS5P.error_order
     between = longest_stretch(*RODAS5P.nodes, RODAS5P.probe)
+    method = METHOD
 
     count = len(TIMES)
 
@@ -54,6 +62,10 @@ class Rosenbrock(Stepper):
     def linearised(self) -> Any:
         """Jacobian at the start of the last step."""
         return self._jacobian
+
+    def linearised_by(self, jacobian: np.ndarray) -> None:
+        """Take the Jacobian at the start of the last of the steps that were made elsewhere."""
+        self._jacobian, self._linearised_at = jacobian, None
 
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
         stages, h = self.stages, t1 - self.t

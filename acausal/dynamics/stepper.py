@@ -16,28 +16,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..kernels.stages import GIVEN, IMPLICIT, NEXT
+from ..kernels.step_records import StepMethod
+from ..kernels.steps import LEAST_ERROR, MOST_TRIALS, REACH, SMALLEST_STEP, growth, reduction
 from .problem import Problem, StepFailure, StepSizeError
 from .stages import StageKernel, new_stages, new_system
 from .step import Step
 from .work import Work
 
-SAFETY = 0.9
-"""Part of the step size that would just meet the tolerance."""
-SHRINK, GROW = 0.2, 6.0
-"""Smallest and largest factor from one step size to the next."""
 AFTER_FAILURE = 0.5
 """Factor after a trial that could not be evaluated."""
-MEMORY = 0.2
-"""Share of the last error in the next step size (beta times the order in section IV.2)."""
-LEAST_ERROR = 1e-4
-"""Smaller errors are remembered as this one."""
-REACH = 1.01
-"""A step this much longer is stretched rather than followed by a very short one."""
-SMALLEST_STEP = 16
-"""In units in the last place of the time."""
-MOST_TRIALS = 100
-"""Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
-
 
 Outputs = Callable[[float, np.ndarray, np.ndarray], float]
 """(end of a step, the components there, (n,), estimates of its error, (k, n)) -> largest error of what follows from the
@@ -124,6 +111,8 @@ class Stepper(ABC):
     """Stages of a step, those that are only looked at included."""
     between: float
     """Part of a step in the middle of the longest stretch without a point that the method looks at."""
+    method: StepMethod
+    """The method as kernels read it."""
 
     def __init__(
         self,
@@ -176,6 +165,19 @@ class Stepper(ABC):
             raise ValueError(f"the limit {limit!r} does not lie after t = {self.t!r}")
         with np.errstate(all="ignore"):
             return self._accepted(limit)
+
+    @property
+    def last_error(self) -> float:
+        """Error of the last step, which the size of the next one takes into account."""
+        return self._last_error
+
+    def resume(
+        self, t: float, y: np.ndarray, rate: np.ndarray, h: float, last_error: float, steps: int
+    ) -> None:
+        """Go on behind so many steps that were made elsewhere, the last of them with this error."""
+        self.t, self.y, self._rate, self._size = t, y, rate, np.abs(y)
+        self.h, self._last_error = h, last_error
+        self.steps += steps
 
     @abstractmethod
     def _advance(self, t1: float) -> tuple[np.ndarray, np.ndarray]:
@@ -272,19 +274,13 @@ class Stepper(ABC):
 
     def _growth(self, error: float, after_rejection: bool) -> float:
         """Factor from an accepted step to the next; never above one straight after a rejection."""
-        beta = MEMORY / self.error_order
-        power = 1.0 / self.error_order - 0.75 * beta
-        factor = SAFETY * self._last_error**beta * max(error, 1e-10) ** -power
-        return min(max(factor, SHRINK), 1.0 if after_rejection else GROW)
+        return growth(error, self._last_error, self.error_order, after_rejection)
 
     def _reduced(self, h: float, error: float, trials: int) -> float:
         """Step size after a rejected trial of size `h`."""
         self.work.rejected()
         self.problem.forget()
-        if math.isfinite(error):
-            factor = max(SHRINK, SAFETY * error ** (-1.0 / self.error_order))
-        else:
-            factor = AFTER_FAILURE
+        factor = reduction(error, self.error_order) if math.isfinite(error) else AFTER_FAILURE
         if h * factor < SMALLEST_STEP * math.ulp(self.t):
             raise StepSizeError("the step size became too small", self.t, self._worst(), h)
         if trials >= MOST_TRIALS:

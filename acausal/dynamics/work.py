@@ -32,6 +32,17 @@ class Work:
         """Count calls of a rate."""
         self.evaluations += times
 
+    def stepped(self, evaluations: int, rejections: int, jacobians: int, factorisations: int) -> None:
+        """Count what steps took that were made elsewhere."""
+        self.evaluations += evaluations
+        self.rejections += rejections
+        self.jacobians += jacobians
+        self.factorisations += factorisations
+
+    def holds(self, held: int, lead: int) -> None:
+        """Take the counts of steps that stability held."""
+        self.held, self.lead = held, lead
+
     def rejected(self) -> None:
         """Count a rejected step."""
         self.rejections += 1

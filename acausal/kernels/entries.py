@@ -14,6 +14,8 @@ from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply
 from .newton import PointChanges, PointEquations, PointRoom, find_changes, find_point
 from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
 from .stages import PointsAlong, StagePoints, Stages, follow_points, follow_stages
+from .step_records import StepRecords
+from .steps import follow_steps
 
 
 class ManyRecords(NamedTuple):
@@ -41,6 +43,7 @@ ENTRIES = {
     "find_changes": KernelEntry(find_changes, (PointChanges, PointRoom)),
     "follow_stages": KernelEntry(follow_stages, (PointEquations, PointRoom, Stages, StagePoints)),
     "follow_points": KernelEntry(follow_points, (PointEquations, PointRoom, PointChanges, PointsAlong)),
+    "follow_steps": KernelEntry(follow_steps, (StepRecords,)),
     "follow_events": KernelEntry(
         follow_events,
         (

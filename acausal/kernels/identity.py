@@ -8,8 +8,10 @@ import sys
 from pathlib import Path
 
 SOURCES = (
-    "crossing", "dialect", "discrete_part", "elimination", "entries", "events", "functions", "instants", "linear_systems",
-    "location", "motion", "newton", "programs", "rounding", "segments", "signs", "situations", "stages",
+    "constraints", "crossing", "dialect", "discrete_part", "elimination", "entries", "events", "functions",
+    "instants", "linear_systems", "location", "motion", "newton", "programs", "rounding", "segments", "signs",
+    "situations", "stages", "step_doubts", "step_forms",
+    "step_points", "step_records", "steps",
 )  # fmt: skip
 """Modules that compiled kernels are made of."""
 KINDS = (".so", ".o")

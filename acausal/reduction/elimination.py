@@ -415,8 +415,11 @@ class Elimination:
             kept = np.where(doubted & ~missing, 0.0, value)
             allowed = CANCELLED * (unit[:, free] + terms @ np.abs(kept))
             before = np.count_nonzero(missing)
-            for row, column in np.argwhere(np.abs(given[:, free] - over @ kept) > allowed):
-                missing[:, column] |= np.abs(given[row, pivots] * value[:, column]) > allowed[row, column]
+            column, row = (np.abs(given[:, free] - over @ kept) > allowed).T.nonzero()
+            if len(column):
+                matter = np.abs(over[row].T * value[:, column]) > allowed[row, column]
+                first = np.flatnonzero(np.diff(column, prepend=-1))
+                missing[:, column[first]] |= np.logical_or.reduceat(matter, first, axis=1)
             missing &= doubted
             if np.count_nonzero(missing) == before:
                 found[:, some] = missing

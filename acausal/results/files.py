@@ -34,15 +34,15 @@ from .record import Ending
 from .statistics import Statistics
 from .trace import record_of, trace_of
 
-FORMAT = 6
+FORMAT = 7
 """Of what is written."""
-_SINCE_5 = {"ExactMode": ("KeptMode", {})}
+_SINCE_6 = {"State": ("State", {})}
+_SINCE_5 = {**_SINCE_6, "ExactMode": ("KeptMode", {})}
 _SINCE_4 = {**_SINCE_5, "KnownJump": ("Jump", {}), "Statistics": ("Statistics", {})}
 _SINCE_3 = {
     **_SINCE_4,
     "Residual": ("ResidualStatement", {}),
     "Stamp": ("Batch", {}),
-    "State": ("State", {}),
     "Feed": ("OpenInput", {}),
     "Checkpoint": ("Checkpoint", {"feeds": "open_inputs"}),
     "FlatModel": ("FlatModel", {"stamps": "batches", "row_stamp": "row_batch"}),
@@ -58,6 +58,7 @@ FORMER: Mapping[int, Mapping[str, tuple[str, Mapping[str, str]]]] = {
     3: _SINCE_3,
     4: _SINCE_4,
     5: _SINCE_5,
+    6: _SINCE_6,
     FORMAT: {},
 }
 """Formats that are read: per name of a class in the file its name now, and attributes that were renamed. New attributes have

@@ -240,19 +240,23 @@ def _share_of_rounding(record: Record, core: NumericCore, located: float) -> flo
     return min(1.0, rounded / slope / located) if slope else 1.0
 
 
-def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
-    """The same after a segment of integration, with guards and relations at the ends of all steps."""
-    state, data, core, steps = run.state, run.data, run.core, run.integration.steps
+def confirm_steps(run: Run, tables: ModeTables, length: float, known: Uncertainty) -> None:
+    """The same after a segment of integration, with guards and relations at the ends of all steps.
+
+    ``tables`` are those of the mode, as it was analysed the last time.
+    """
+    state, data, core, steps = run.state, tables.data, run.base, run.integration.steps
+    y = data.state(state.z, state.slopes, run.xi)
     watched = run.integration.watched
     assert steps is not None
     assert watched is not None
-    rows_held = in_force(core, run.tables, *run.situation())
+    rows_held = in_force(run.core, tables, *run.situation())
     if steps.forms.count:
-        stepped, states = rounded_step(data, run.y, _longest(steps)), data.states
+        stepped, states = rounded_step(data, y, _longest(steps)), data.states
         if steps.motion.batched:  # Terms cancel in equations too that are solved for what rates read.
             stepped[: len(states)] += ROUNDED * _longest(steps) * rates_from(steps.motion)[states]
         rounded = 0.0 if rows_held is None else np.abs(rows_held.rows) @ stepped
-        late = lateness(state.t + length, run.tolerance)
+        late = lateness(state.t + length, run.tolerance), abs(known.late)
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
         require(run, found, state.t + h)
     motion = None
@@ -260,7 +264,7 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
     if rows_held is not None and not run.reduced.nonlinear:
         first, over = _point_of_steps(steps, 0.0, length, run.xi, NOTHING * core.model.scale)[0], data.states
         # Nothing follows what steps left open along this motion: they tell it in two ways, a trajectory has one.
-        motion = run.tables.flow.start(np.concatenate([first.z[over], first.xi]))
+        motion = tables.flow.start(np.concatenate([first.z[over], first.xi]))
         largest, missed = run.integration.size, run.method.missed
         require(run, unlocated(core.model, data, motion, known, length, largest, missed), state.t)
     if not run.visit(length):
@@ -274,7 +278,7 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         largest = np.concatenate([size[over], np.abs(at.xi)])
         if motion is not None or may_drift(data, largest, length):
             part = run.method.tolerances.rtol
-            require(run, drifting(data, run.tables.flow, largest, length, part), t)
+            require(run, drifting(data, tables.flow, largest, length, part), t)
         at = replace(at, doubt=(at.doubt[0], at.doubt[1] + _rounded_slopes(data, largest)))
     require(
         run, core.equations.unsolved(mode, lin.affine_rows(mode), at, SOLVED if system.m else ELIMINATED), t
@@ -288,21 +292,27 @@ def confirm_steps(run: Run, length: float, known: Uncertainty) -> None:
         ends = np.array([a.step.t1 for a in steps.accepted if a.step.t1 < length])
         require(run, hidden(core, data, rows_held, motion, length, ends), t)
     released = _released(run.record.steps, state.t, core.model.elements, mode)
-    require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
+    if released:
+        require(run, resting(rows_held, released, [(point, rate)], data.Ay), t)
 
 
 def _along(
-    steps: Steps, which: np.ndarray, length: float, rounded: np.ndarray | float, late: float, missed: float
+    steps: Steps,
+    which: np.ndarray,
+    length: float,
+    rounded: np.ndarray | float,
+    late: tuple[float, float],
+    missed: float,
 ) -> tuple[Violation | None, float]:
     """The guard or relation, of those in ``which``, that is left at a step or at the end, and after how many seconds.
 
-    Forms may be off by what is ``rounded`` in a step, by what moves in ``late`` seconds, and by the part ``missed`` by
-    integration of what they were on the way.
+    Forms may be off by what is ``rounded`` in a step, and by the part ``missed`` by integration of what they were on the way. The
+    end, and the crossing at the begin, may be ``late`` or early by some seconds: by what moves in these, they may be off too.
     """
     forms, motion = steps.forms, steps.motion
-    end, slope = motion.jets(steps.place(length))
+    ends = [motion.jets(place) for place in (steps.place(length), steps.begin)]
     times = np.array([0.0, *(a.step.t1 for a in steps.accepted)])
-    points = np.vstack([steps.ends(), end])
+    points = np.vstack([steps.ends(), ends[0][0]])
     values = forms.values(motion, points)
     looked = np.flatnonzero(np.append(times < length, True))
     values_there = values[looked]
@@ -312,9 +322,9 @@ def _along(
     way = np.abs(values).max(axis=0)
     worst_at = looked[np.argmin(values_there, axis=0)]
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
-    speed = np.abs(forms.at(motion, end[None], slope[None])[0, 1])
+    speeds = np.abs([forms.at(motion, v[None], slope[None])[0, 1] for v, slope in ends])
     solved = SOLVED if motion.system.m else ROUNDED
-    allowed = missed * way + solved * terms + late * speed + rounded
+    allowed = missed * way + solved * terms + np.array(late) @ speeds + rounded
     if motion.batched:
         cancel = np.array([steps.solved(p, length)[k] for k, p in enumerate(worst_at.tolist())])
         terms, allowed = terms + cancel, allowed + ROUNDED * cancel

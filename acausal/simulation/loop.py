@@ -65,7 +65,7 @@ from .instants.standstill import through_standstill
 from .instants.transition import Choice, Instant
 from .nonlinear.numerical import Integrated
 from .propagator import Arrival, Propagator, RangeLeft
-from .repeating import Repeating
+from .quiet_instants import QuietInstants
 from .sources.source_states import OpenInput
 from .state import Given
 from .watch import can_trigger, orientations
@@ -82,7 +82,7 @@ MOST_REPEATS = 2
 """Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
 
 
-class Loop(Repeating):
+class Loop(QuietInstants):
     """A run that moves."""
 
     # -- time --------------------------------------------------------------------------------------------------------
@@ -210,8 +210,8 @@ class Loop(Repeating):
 
     def holds(self) -> bool:
         """Whether all that has to hold at the present point is positive up to rounding: no other doubt has to be judged."""
-        state, tables, which = self.state, self.tables, self.discrete.state_relations
-        if not len(tables.forms):
+        state, which = self.state, self.discrete.state_relations
+        if not self._watches or not len((tables := self.tables).forms):
             return True
         relations = state.R[which].tobytes() if len(which) else b""
         held = tables.situations.get((relations, state.forced, state.disabled))
@@ -275,7 +275,7 @@ class Loop(Repeating):
                 self.record.steps.append(step)
             if self.seen is not None and before is not None:
                 self.learn(before, triggers, searched, jumped)
-            trail.append((state.D, state.mode, self.y, outcome.R, state.memory))
+            trail.append((state.D, state.mode, state.z if self.is_clear else self.y, outcome.R, state.memory))
             if k == limit or (k > 0 and _repeats(trail)):
                 begin = max(0, len(trail) - 6)
                 raise self.failed(Unsettled(trail[begin:], begin, self._switching_relations()))
@@ -408,6 +408,8 @@ class Loop(Repeating):
         crossed = None if k else partial(self._crossed, triggers, xi)
         left = partial(way, self, first, z_minus if begin is None else begin, known)
         instant = Instant(known, z_minus, xi, o.forced, o.disabled, reinits, crossed, depth)
+        if kind == "time" and not reinits and self.passes(instant, triggers, k):
+            return False
         try:
             choice = self.next_mode(state.mode, instant, triggers)
             restart, parts, last = self._impelled(self._finite(kind, choice.restart, instant), instant, left)
@@ -591,14 +593,19 @@ class Loop(Repeating):
     def turning(self) -> int | None:
         """The form that is about to change its sign at the present point; None without any."""
         state = self.state
-        tables = self.tables
-        if not (tables.count or len(self.discrete.state_relations)):
+        if not self._watches:
             return None
+        tables = self.tables
         values = state.R[self.discrete.state_relations].tolist()
         side = orientations(tables.count, self.program.unknowns.relation_operators, values)
         found = np.array(self.tested()) * side < 0.0
         found &= can_trigger(self.data, state.forced, state.disabled, len(found))
         return int(np.argmax(found)) if found.any() else None
+
+    @property
+    def _watches(self) -> bool:
+        """Whether guards or relations of states may be near zero: where there are none a mode need not be analysed for them."""
+        return not self.is_clear and bool(self.base.model.elements or len(self.discrete.state_relations))
 
     def _turns(self) -> bool:
         """Whether a form is about to change its sign, or relations select another branch of an element than the one in force."""

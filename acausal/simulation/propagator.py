@@ -26,6 +26,8 @@ class Arrival:
         State vector of the mode, where it goes on to hold; None where the equations are to be linearised anew.
     xi : (q,) array or None
         Sources, where there is no ``y``.
+    first : float or None
+        Size of the step with which the next segment of the mode may begin.
     """
 
     z: np.ndarray
@@ -36,6 +38,7 @@ class Arrival:
     shift: np.ndarray | None
     y: np.ndarray | None = None
     xi: np.ndarray | None = None
+    first: float | None = None
 
 
 @frozen

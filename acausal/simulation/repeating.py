@@ -47,8 +47,6 @@ class Repeating(Run):
     """The numbers that they belong to."""
     instants: float = 0
     """Instants before they are looked for."""
-    each = False
-    """Whether what is called with the time reached has to know of each instant."""
 
     def repeat(self, t_end: float) -> bool:
         """Follow events that have been seen before; whether that has led to ``t_end``."""

@@ -101,10 +101,10 @@ class Run:
         elements, accuracy = self.core.model.elements, self.method.accuracy
         self.discrete = DiscretePart(self.program, elements, self.values.P, accuracy)
         self.report: Callable[[float], object] | None = None
-        """Called with the time reached; what it raises ends the run."""
+        self.each = False
+        """What is called with the time reached, now and then or after ``each`` instant and step; what it raises ends the run."""
         self._mark: tuple[tuple[Any, ...], Status, int, int] | None = None
-        self.last, self.repeats = tuple[Any, ...](), 0
-        """Key of the last instant, and instants before it that had the same."""
+        self.last, self.repeats = tuple[Any, ...](), 0  # Key of the last instant; how often it came.
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""
@@ -280,8 +280,8 @@ class Run:
 
     def relation_values(self) -> np.ndarray:
         """Truth of the state relations from their lexicographic signs along the flow in force."""
-        signs, operators = self.signs()[self.tables.count :], self.discrete.operators
-        return np.array([operators[i](s) for i, s in enumerate(signs)], float)
+        signs, operators = reversed(self.signs()), self.discrete.operators
+        return np.array([f(s) for f, s in zip(reversed(operators), signs, strict=False)][::-1], float)
 
     def remember(self, o: Outcome) -> None:
         """Accept relations and conditions of an evaluation; what ends the run does so if it holds at the begin."""

@@ -55,6 +55,8 @@ class State:
     """Seconds by which that crossing may be late, negative where what steps have missed makes it early."""
     shift: np.ndarray | None = None
     """How far core unknowns and sources move while rounding, or what steps have missed, leaves its time open."""
+    firsts: tuple[tuple[Mode, float], ...] = ()
+    """Modes with the sizes of steps with which segments in them begin behind scheduled instants."""
 
 
 @frozen

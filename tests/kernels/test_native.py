@@ -26,8 +26,9 @@ from tests.results.models import Buck
 
 HERE = Path(identity.__file__).parent
 IN_DIALECT = (
-    "crossing", "discrete_part", "elimination", "events", "functions", "instants", "linear_systems", "location", "motion",
-    "newton", "programs", "segments", "signs", "situations", "stages",
+    "constraints", "crossing", "discrete_part", "elimination", "events", "functions", "instants", "linear_systems",
+    "location", "motion", "newton", "programs", "segments", "signs", "situations", "stages", "step_doubts",
+    "step_forms", "step_points", "step_records", "steps",
 )  # fmt: skip
 
 

@@ -260,18 +260,20 @@ def test_what_is_wrong_is_told(data: bytes) -> None:
 def test_another_format_is_refused(data: bytes) -> None:
     from acausal.results import container
 
-    about, arrays, written = container.unpack(data, (2, 3, 4, 5, 6))
-    assert written == 6
-    assert "its format is 7, this version reads format 2 and 3 and 4 and 5 and 6" in refused(
-        container.pack(about, arrays, 7)
+    about, arrays, written = container.unpack(data, (2, 3, 4, 5, 6, 7))
+    assert written == 7
+    assert "its format is 8, this version reads format 2 and 3 and 4 and 5 and 6 and 7" in refused(
+        container.pack(about, arrays, 8)
     )
     about["classes"][0][1].append("other")
-    assert "what this version writes" in refused(container.pack(about, arrays, 6))
+    assert "what this version writes" in refused(container.pack(about, arrays, 7))
     about["nodes"][0] = ["object", 10**6]
-    assert "what this version writes" in refused(container.pack(about, arrays, 6))
+    assert "what this version writes" in refused(container.pack(about, arrays, 7))
 
 
-@pytest.mark.parametrize("file", ["format_2.npz", "format_3.npz", "format_4.npz", "format_5.npz"])
+@pytest.mark.parametrize(
+    "file", ["format_2.npz", "format_3.npz", "format_4.npz", "format_5.npz", "format_6.npz"]
+)
 def test_a_file_of_an_older_format_is_read(file: str) -> None:
     """A ball that falls from 1 m and leaves the ground with half its speed, as versions before wrote it."""
     result = Result.load(Path(__file__).with_name(file))

@@ -42,6 +42,7 @@ from acausal.components.electrical import (
 from acausal.reduction.elimination import Elimination
 from acausal.simulation.instants.hints import Hints
 from acausal.simulation.loop import Loop
+from acausal.simulation.quiet_instants import QuietInstants
 from tests.systems.mechanism_models import Bob, G
 
 EDGES = 20
@@ -106,11 +107,14 @@ MODELS = {
 
 
 @pytest.mark.sweep(every=6)
+@pytest.mark.parametrize("passes", [True, False])
 @pytest.mark.parametrize(("name", "most"), [("chopper", 1), ("saturating", EDGES), ("bob", EDGES)])
 def test_an_edge_after_which_nothing_jumps_costs_one_analysis_or_none(
-    name: str, most: int, monkeypatch: pytest.MonkeyPatch
+    name: str, most: int, passes: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A diode that blocks, or conducts all there is, has the slopes it had before."""
+    """None where all is clear of zero; else a diode that blocks, or conducts all there is, has the slopes it had before."""
+    if not passes:
+        monkeypatch.setattr(QuietInstants, "passes", lambda *_: False)
     count, reduce = [0], analysed_modes.reduce_mode
 
     def counted(*args: object) -> object:
@@ -124,7 +128,7 @@ def test_an_edge_after_which_nothing_jumps_costs_one_analysis_or_none(
         count[0] = 0
         program.simulate(edges * length)
         costs.append(count[0])
-    assert costs[1] - costs[0] == most
+    assert costs[1] - costs[0] == (0 if passes else most)
 
 
 def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +139,7 @@ def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pyt
         count[0] += len(solved)
         return solved
 
+    monkeypatch.setattr(QuietInstants, "passes", lambda *_: False)
     monkeypatch.setattr(Elimination, "reduce", counted)
     model, length = MODELS["saturating"]
     program, costs = compile_model(model), []
@@ -160,9 +165,23 @@ def test_a_model_with_the_same_slopes_at_another_point_has_the_same_analysis() -
 
 @pytest.mark.sweep(every=3)
 @pytest.mark.parametrize("name", MODELS)
+def test_a_passed_instant_changes_no_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, length = MODELS[name]
+    program = compile_model(model)
+    passed = program.simulate(length)
+    monkeypatch.setattr(QuietInstants, "passes", lambda *_: False)
+    tested = program.simulate(length)
+    assert passed.stats.mode_analyses < tested.stats.mode_analyses
+    assert str(passed.events) == str(tested.events)
+    np.testing.assert_allclose(_finals(passed), _finals(tested), rtol=1e-10, atol=1e-12 * G)
+
+
+@pytest.mark.sweep(every=3)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, length = MODELS[name]
     program = compile_model(model)
+    monkeypatch.setattr(QuietInstants, "passes", lambda *_: False)
     foreseen = program.simulate(length)
     monkeypatch.setattr(Hints, "foreseen", lambda *_: None)
     sought = program.simulate(length)

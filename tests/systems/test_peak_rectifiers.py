@@ -106,6 +106,7 @@ def mains(bridge: bool, Ron: float, C: float, R: float, method: str, rtol: float
     [
         (1e-9, 1e-6, 1e6, 1e-6, ()),
         (1e-10, 1e-7, 10.0, 1e-9, (False,)),
+        *[(1e-10, C * 1e-7, 10.0, 1e-9, (False,)) for C in (1.003, 1.006, 1.009, 1.012, 1.03, 0.9, 2.0)],
         (1e-9, 1e-6, 10.0, 1e-6, (False, True)),
     ],
 )

@@ -246,9 +246,13 @@ def _distance(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> float:
     return float(np.max(np.abs(z - other) / (lin.base.model.scale + np.abs(z)), initial=0.0))
 
 
-def _close(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> np.ndarray:
+def close_to(scale: np.ndarray, z: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Mask of the core unknowns that are the same at two points."""
-    return np.abs(z - other) <= SETTLED * (lin.base.model.scale + np.abs(z))
+    return np.abs(z - other) <= SETTLED * (scale + np.abs(z))
+
+
+def _close(lin: Linearisation, z: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return close_to(lin.base.model.scale, z, other)
 
 
 def bend_along(

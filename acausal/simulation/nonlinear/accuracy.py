@@ -20,19 +20,13 @@ import numpy as np
 from ...dynamics.noise import LOCATED, MISSED, TWICE, StepNoise, lasting
 from ...dynamics.step import Step
 from ...kernels.newton import ACCURATE, REACHED
+from ...kernels.step_doubts import DEPARTS, LONGER, PROBE
 from ...reduction.rounding import ROUNDING, SUMMED, UNIT
 from ...values import frozen
 from .forms import Forms
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .system import Linear
-
-RESOLVED = 0.01
-"""Distance from the cubic, in changes over the step, up to which a step resolves a motion: a fifth of a turn of a crank."""
-PROBE = 0.3819660112501051
-"""Part of a step at which it is looked at, an irrational one: a motion that repeats itself is not met at equal phases."""
-LONGER = 2.0
-"""Factor from the longest step so far from which one is looked at there too."""
 
 
 @frozen
@@ -99,6 +93,11 @@ class Accuracy:
         self._absolute = np.maximum(self._tolerances.atol * size, hidden)
         # Of what leaves zero; nothing else is driven by rounding alone.
         self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
+
+    def resume(self, before: Place, place: Place, stays: float, error: np.ndarray) -> None:
+        """Go on from a place behind steps with these errors, the last of which began at the place ``before``."""
+        self._place, self.error = before, error
+        self.begin(place, stays)
 
     def flight(self, h: float, resolution: float) -> float:
         """Seconds that the shortest flight takes which a first step of ``h`` seconds would hide in its rounding.
@@ -168,6 +167,15 @@ class Resolution:
         self._usual = 0.0
         """Longest step so far; before there is any, the first one tried."""
 
+    @property
+    def so_far(self) -> tuple[float, float, np.ndarray]:
+        """Longest step so far, the usual one, and largest changes over steps."""
+        return self._longest, self._usual, self._largest
+
+    def resume(self, longest: float, usual: float, largest: np.ndarray) -> None:
+        """Go on behind steps that have left these."""
+        self._longest, self._usual, self._largest = longest, usual, largest
+
     def accept(self, begin: Place, end: Place) -> None:
         """Go on behind a step between these points."""
         self._usual = self._longest = max(self._longest, end.h - begin.h)
@@ -189,7 +197,7 @@ class Resolution:
             guess = motion.guessed(cubic(motion, begin, end).at(PROBE), time)
             places.append(motion.solve(time, step.at(PROBE), guess, motion.selection))
         found = max(self._distance(step, end, place) for place in places)
-        if (np.abs(step.errors) > RESOLVED * np.abs(step.y1 - step.y0)).any():
+        if (np.abs(step.errors) > DEPARTS * np.abs(step.y1 - step.y0)).any():
             found = max(found, *(self._doubt(step, place) for place in (end, *places)))
         return found
 
@@ -198,7 +206,7 @@ class Resolution:
         motion, solved = self._motion, self._motion.solved
         errors = np.abs(motion.moved(place, step.errors.T)[solved]).max(axis=1, initial=0.0)
         largest = np.maximum(np.maximum(np.abs(motion.accepted.y), np.abs(place.y)), self._rtol * self._scale)
-        may_be = RESOLVED * np.maximum(largest, self._largest)[solved]
+        may_be = DEPARTS * np.maximum(largest, self._largest)[solved]
         return float((errors / may_be).max())
 
     def _distance(self, step: Step, end: Place, place: Place) -> float:
@@ -212,14 +220,14 @@ class Resolution:
         moved, chord = inner - y0, end.y[solved] - y0
         change = np.maximum(np.abs(chord), np.abs(moved))
         part = self._rtol * max(1.0, self._usual / h)
-        may_be = RESOLVED * change + part * np.maximum(change, self._largest[solved])
+        may_be = DEPARTS * change + part * np.maximum(change, self._largest[solved])
         # How exactly they are sought.
         may_be += ACCURATE * (self._scale[solved] + np.abs(inner))
         open_of_rates, by_rates = motion.system.open_of_rates, math.inf
         if open_of_rates is not None:
             far = np.abs(open_of_rates.dot(step.slope(s) - place.X_t[states]))
             by_rates = float((far / may_be).max())
-            if by_rates <= RESOLVED or by_rates <= 1.0 and self._moves(step, open_of_rates, may_be):
+            if by_rates <= DEPARTS or by_rates <= 1.0 and self._moves(step, open_of_rates, may_be):
                 return by_rates
         b0, b1 = _bends(chord, h * motion.slopes(begin)[solved], h * motion.slopes(end)[solved])
         far = np.abs(inner - (y0 + s * (chord + (1.0 - s) * (b0 + s * b1))))

@@ -13,9 +13,10 @@ import numpy as np
 
 from ...dynamics.step import Step
 from ...kernels.newton import REACHED
+from ...kernels.step_doubts import DEPARTS
 from ...reduction.rounding import UNIT
 from ...values import frozen
-from .accuracy import RESOLVED, balancing, cubic, uncertainty
+from .accuracy import balancing, cubic, uncertainty
 from .motion import Motion, Place
 from .newton import NewtonFailure
 from .singular_points import NEARLY_SINGULAR, crossing
@@ -149,7 +150,7 @@ def _unbounded(motion: Motion, places: list[Place], passed: float, may_be: np.nd
     size = np.max([balancing(motion, p) for p in places[1:-1]], axis=0)
     ends = np.abs(given[: len(places)] * x)[[0, -1]].max(axis=0) / nearest
     pole = np.minimum(np.abs(np.linalg.solve(rows, given)[-1]), ends)
-    return not (pole <= may_be + np.minimum(rounded, RESOLVED * size)).all()
+    return not (pole <= may_be + np.minimum(rounded, DEPARTS * size)).all()
 
 
 def singular_between(motion: Motion, begin: Place, end: Place) -> int:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...compilation.correction import dense
+from ...compilation.equations import Jet
 from ...reduction.affine import Rows
 from ...reduction.open_mode import OpenMode
 from ...reduction.rounding import ROUNDING, SUMMED
@@ -87,6 +89,12 @@ class Forms:
         before = csr_array((len(nonlinear), over_v.shape[1] - q))
         own, evaluated = (hstack([before, csr_array(part)]) for part in (own, evaluated))
         return cls((over_v + own).tocsr(), (parts + evaluated).tocsr(), nonlinear, orientation)
+
+    def along(self, v0: Jet) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Affine forms over [X; H] and over sources, of which ``v`` is ``v0``, and magnitudes of what was summed in both."""
+        signed = self.orientation[self.affine, None] * self.over_v
+        y, xi = dense(v0.y), dense(v0.xi)
+        return signed @ y, signed @ xi, self._sizes @ np.abs(y), self._sizes @ np.abs(xi)
 
     def tangent(self, motion: Motion, v: np.ndarray) -> FormTangent:
         """The forms next to a point ``v``."""

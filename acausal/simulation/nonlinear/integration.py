@@ -204,7 +204,14 @@ class Integration:
         self.steps = None
 
     def segment(
-        self, motion: Motion, watched: Watched, mode: Mode, z: np.ndarray, span: Span, hidden: int
+        self,
+        motion: Motion,
+        watched: Watched,
+        mode: Mode,
+        z: np.ndarray,
+        span: Span,
+        hidden: int,
+        first: float | None = None,
     ) -> tuple[float, int | None, SampledMotion]:
         """Integrate to the end of a span or the first crossing; returns the length, the form that crossed, and the motion.
 
@@ -214,13 +221,16 @@ class Integration:
             Core unknowns at the begin.
         hidden : int
             Number of sources in states of the record that the motion does without.
+        first : float, optional
+            Size of its first step; estimated by default.
         """
         t, length, self._hidden = span.t, span.length, hidden
         np.maximum(self.size, np.abs(z), out=self.size)
         forms, noise = watched.forms, watched.noise(motion)
         steps = self.steps = Steps(
-            motion, self._solver, self._tolerances, span, forms, noise, self.size, self._stiffness_of(mode)
-        )
+            motion, self._solver, self._tolerances, span, forms, noise, self.size, self._stiffness_of(mode),
+            first,
+        )  # fmt: skip
         self.watched = watched
         pieces = WatchedSteps(steps, forms, noise, watched.open_at_zero)
         hit, self.late, self.shift = None, 0.0, None

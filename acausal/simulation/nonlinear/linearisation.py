@@ -12,6 +12,7 @@ from ...reduction.open_mode import AFFINE
 from ...reduction.reduced_model import ReducedModel
 from ...values import frozen
 from ..compiled import CompiledModel
+from ..instants.transition import ModeTables
 from ..large.motion import LargeMotion
 from ..large.system import LargeSystem
 from ..numeric import NumericCore
@@ -50,6 +51,9 @@ class Linearisation:
         self.base = self.core = base
         self._tangents, self._work, self.z = tangents, work, z
         self.last: Motion | None = None
+        self._alike: dict[Mode, ModeTables] = {}
+        self._ready: tuple[np.ndarray, Motion] | None = None
+        """A motion that was begun, and the core unknowns at its begin."""
         self._begun: dict[Mode, np.ndarray] = {}
         """Open unknowns with which the last motion of each mode began: a guess where that of an event leads nowhere."""
 
@@ -63,7 +67,7 @@ class Linearisation:
         """Go on with other numbers, whose rows linearise where that is asked for next."""
         if tangents is not None and self._tangents is not None:
             tangents.leave(self._tangents.redundant)
-        self.base, self._tangents, self._begun = base, tangents, {}
+        self.base, self._tangents, self._begun, self._alike = base, tangents, {}, {}
         if tangents is None:
             self.core = base
 
@@ -87,6 +91,14 @@ class Linearisation:
     def exact(self, mode: Mode, values: Values) -> NumericCore | None:
         """The model in which a mode has a closed form, None where an equation in force, or what ends it, is not affine."""
         return self.base if self._tangents is None else self._tangents.exact(mode, values)[0]
+
+    def alike(self, mode: Mode) -> ModeTables | None:
+        """Tables of a mode as it was analysed the last time: its structure, and how it rounds; None if it never was."""
+        return self._alike.get(mode)
+
+    def keep(self, tables: ModeTables) -> None:
+        """Keep the tables of a mode that is analysed where equations linearise at present."""
+        self._alike[tables.data.mode] = tables
 
     def take(self, core: NumericCore) -> None:
         """Take an affine model that is no tangent."""
@@ -114,12 +126,18 @@ class Linearisation:
         ------
         NewtonFailure, DependentConstraints
         """
+        if self._ready is not None and self._ready[0] is z and self._ready[1].system is system:
+            return self._ready[1]
         motion = self.made(z, slopes, xi, system, values, guess)
         motion.select(motion.last)
         mode = system.mode.mode
         motion.accept(settled(motion, self._begun.get(mode) if foreseen else None))
         self._begun[mode] = motion.last.H
         return motion
+
+    def ready(self, z: np.ndarray, motion: Motion) -> None:
+        """Begin with a motion where the next one is to begin at ``z``."""
+        self._ready = z, motion
 
     def made(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values,

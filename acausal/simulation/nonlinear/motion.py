@@ -17,6 +17,7 @@ from ...dynamics.closed_form import Trajectory
 from ...dynamics.problem import StepFailure
 from ...dynamics.stages import StageKernel
 from ...dynamics.work import Work
+from ...kernels.steps import UNMOVED
 from .bounds import Bounds, inside
 from .newton import Linearized, NewtonFailure, newton, solve_linear
 from .places import Anchor
@@ -28,8 +29,6 @@ from .system import Linear, NonlinearSystem
 
 NONE = np.zeros(0, np.int64)
 """No coordinates."""
-UNMOVED = 1e-6
-"""Magnitude, in units of the scale, of coordinates that are zero so far."""
 
 
 class Motion:
@@ -64,7 +63,8 @@ class Motion:
         self.anchor: Anchor | None = None
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
-        self._bends = np.full(system.nx, np.inf)
+        self.bend_lengths = np.full(system.nx, np.inf)
+        """Lengths over which constraints bend, where these are shorter than magnitudes."""
         self._resized()
         self.selections = StateSelection(system)
 
@@ -108,7 +108,7 @@ class Motion:
         """
         if self.system.constraints:
             size, slopes = np.maximum(self.size, UNMOVED * self.system.scale), self.linear(place).C_y
-            self._bends = self.selections.bends(place, slopes, size, self.constants)
+            self.bend_lengths = self.selections.bends(place, slopes, size, self.constants)
             self._resized()
             self._take(self.selections.best(self.scaled_slopes(place)))
             self.anchor = None
@@ -141,7 +141,7 @@ class Motion:
         self._resized()
 
     def _resized(self) -> None:
-        self.units = np.minimum(np.maximum(self.size, UNMOVED * self.system.scale), self._bends)
+        self.units = np.minimum(np.maximum(self.size, UNMOVED * self.system.scale), self.bend_lengths)
         """Magnitudes of the coordinates, or lengths over which constraints bend where these are shorter."""
         self._scaled: list[tuple[Place, np.ndarray]] = []
         """Slopes of the constraints in these units at the places looked at last."""
@@ -188,7 +188,7 @@ class Motion:
         """The point next to a guess by steps for all unknowns together; None where these do not lead there."""
         kernels = self.system.kernels(dependent)
         if kernels is not None:
-            found = kernels(X, H, xi, self.constants, self.work.iterated, self._damped(dependent))
+            found = kernels(X, H, xi, self.constants, self.work.iterated, self.damped(dependent))
             return None if found is None else Place(h, found[0], len(X), xi, found[1])
         correction = self.system.correction(dependent)
         found = correction and correction(np.concatenate((X, H)), xi, self.constants, self.work.iterated)
@@ -196,7 +196,7 @@ class Motion:
             return None
         return Place(h, found[0].copy(), len(X), xi, found[1].copy())
 
-    def _damped(self, dependent: np.ndarray) -> bool:
+    def damped(self, dependent: np.ndarray) -> bool:
         """Whether steps may be damped: not where coordinates are found before open unknowns, or these within bounds first."""
         return not len(dependent) and self.system.open_bounds is None
 
@@ -316,7 +316,7 @@ class Motion:
         """Find points at the stages of a step from the next one on; return how many were found."""
         along = self.anchor if self.anchor is not None and self.anchor.h == self.accepted.h else None
         begin = Guesses(self.last, self.accepted, along)
-        found, last = room.follow(times, self.sources, begin, self.constants, self._damped(room.dependent))
+        found, last = room.follow(times, self.sources, begin, self.constants, self.damped(room.dependent))
         self.work.iterated(room.iterations)
         for place in last:
             self.last, self.failure, self.recent = place, None, [place, *self.recent[:1]]

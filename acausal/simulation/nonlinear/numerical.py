@@ -18,6 +18,7 @@ from ...reduction.labels import nonlinear_row
 from ...reduction.rounding import SUMMED
 from ..confirmation import confirm_steps
 from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, Sliding
+from ..instants.transition import ModeTables
 from ..propagator import Arrival
 from ..run import Run
 from ..watch import can_trigger, open_at_zero, orientations
@@ -37,14 +38,36 @@ class Integrated:
         self._run, self._begin = run, run.known._replace(late=run.state.late)
         self._motion: SampledMotion | None = None
 
+    @property
+    def _scheduled(self) -> bool:
+        """Whether the segment begins with an instant that was scheduled, as others did before: steps of these suit it."""
+        steps = self._run.record.steps
+        return bool(steps) and steps[-1].kind == "time" and steps[-1].t == self._run.state.t
+
+    @property
+    def _tables(self) -> ModeTables:
+        """Tables of the mode, as it was analysed the last time: its structure, and how it rounds."""
+        run, lin = self._run, self._run.linearisation
+        found = None if "data" in run.__dict__ else lin.alike(run.state.mode)
+        if found is not None:
+            return found
+        if isinstance(run.data, ModeData):
+            lin.keep(run.tables)
+        return run.tables
+
+    @property
+    def _y(self) -> np.ndarray:
+        """States and sources."""
+        state = self._run.state
+        return self._tables.data.state(state.z, state.slopes, self._run.xi)
+
     def dense(self) -> tuple[PointFrame, Course]:
         """A point of the mode, and the points along the steps."""
         run, motion = self._run, self._motion
-        state, freedom = run.state, len(run.data.states) if motion is None else motion.freedom
-        frame = self._frame(freedom)
         if motion is not None:
-            return frame, motion
-        return frame, StillMotion(np.concatenate([state.z, state.slopes, run.y[len(run.data.states) :]]))
+            return self._frame(motion.freedom), motion
+        frame = self._frame_before() or self._frame(len(self._tables.data.states))
+        return frame, StillMotion(np.concatenate([run.state.z, run.state.slopes, run.xi]))
 
     def advance(self, length: float) -> tuple[float, int | None]:
         """Integrate for some seconds or to the first crossing."""
@@ -74,32 +97,32 @@ class Integrated:
 
     def guards(self) -> Watched:
         """What can end the segment, and from which side."""
-        run, state, tables, signs = self._run, self._run.state, self._run.tables, self._run.signs()
+        run, state, tables, signs = self._run, self._run.state, self._tables, self._run.signs()
         told = run.program.unknowns.relation_operators, state.R[run.discrete.state_relations].tolist()
         orientation = orientations(tables.count, *told)
         armed = np.array(signs) * orientation > 0
-        which = np.flatnonzero(can_trigger(run.data, state.forced, state.disabled, len(signs)))
-        rows, nonlinear = run.tangents.watched(run.core, run.data.mode)
-        amplitudes = run.core.amplitudes
+        which = np.flatnonzero(can_trigger(tables.data, state.forced, state.disabled, len(signs)))
+        rows, nonlinear = run.tangents.watched(run.base, state.mode)
+        amplitudes = run.base.amplitudes
         forms = Forms.of(
             run.system().mode, rows.take(which), nonlinear[which], orientation[which], amplitudes
         )
         if run.core.system is None:
-            noise = partial(self._noise, Watch(run.data, tables.forms, orientation, armed, which))
+            noise = partial(self._noise, Watch(tables.data, tables.forms, orientation, armed, which))
         else:
             noise = partial(self._noise_of_rows, forms, armed[which])
         return Watched(forms, which.tolist(), armed[which], open_at_zero(tables.count, *told)[which], noise)
 
     def _noise(self, watch: Watch, motion: Motion) -> StepNoise:
         """Noise of forms of a mode that is analysed."""
-        run, state, data = self._run, self._run.state, self._run.data
+        run, state, data, y = self._run, self._run.state, self._tables.data, self._y
         error, shift = None if state.error is None else state.error[data.states], run.known.shift
-        late = watch.late(run.y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
+        late = watch.late(y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
         if not run.reduced.nonlinear:  # Tangents do not tell how forms bend.
-            late += 0.5 * watch.armed * bent(watch.forms, data.Ay, run.y, state.late)
+            late += 0.5 * watch.armed * bent(watch.forms, data.Ay, y, state.late)
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
-        terms = np.abs(rates) @ np.abs(run.y)
+        terms = np.abs(rates) @ np.abs(y)
         if motion.batched:
             terms = np.maximum(terms, rates_from(motion)[data.states])
         return StepNoise(
@@ -107,7 +130,7 @@ class Integrated:
             late,
             lambda h: weights @ rounded_states(np.abs(rates), terms, h),
             lambda h: weights @ rounded_chain(rates, terms, h),
-            watch.rates(run.y, error),
+            watch.rates(y, error),
         )
 
     def _noise_of_rows(self, forms: Forms, armed: np.ndarray, motion: Motion) -> StepNoise:
@@ -126,7 +149,7 @@ class Integrated:
         run.integration.begin()
         ends = self.guards()
         motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
-        hidden = run.core.model.q - len(motion.sources.y0)
+        hidden = run.base.model.q - len(motion.sources.y0)
         looks: list[Callable[[float], object]] = []
         if run.program.nonlinear_rows.eventless:
             looks.append(self._sliding(len(motion.selection.states), motion.unknowns, hidden))
@@ -139,8 +162,9 @@ class Integrated:
             for look in looks:
                 look(t)
 
-        span = Span(state.t, length, run.tolerance, report)
-        return run.integration.segment(motion, ends, state.mode, state.z, span, hidden)
+        span = Span(state.t, length, run.tolerance, report, run.each)
+        first = dict(state.firsts).get(state.mode) if self._scheduled else None
+        return run.integration.segment(motion, ends, state.mode, state.z, span, hidden, first)
 
     def _held(self, t: float) -> None:
         """Say once that stability alone holds the steps."""
@@ -163,12 +187,17 @@ class Integrated:
             times = np.array([p.h for p in places])
             return run.core.readout.expressions(between, self._frame(freedom), ys, run.moment(), times)
 
+        due = least + 1
+
         def look(t: float) -> None:
+            nonlocal due
             steps = run.integration.steps
             assert steps is not None
-            count = len(steps.accepted)
-            # At powers of two: looking back at half of the steps takes no longer than the steps.
-            sliding = slides(steps, values, least) if count > least and not count & (count - 1) else []
+            if len(steps.accepted) < due:
+                return
+            # When there are twice as many: looking back at half of the steps takes no longer than the steps.
+            due = 2 * len(steps.accepted)
+            sliding = slides(steps, values, least)
             if sliding:
                 raise run.failed(Sliding(t, tuple(which[k] for k in sliding)))
 
@@ -178,11 +207,12 @@ class Integrated:
         """The point after ``h`` seconds, at ``t``, with sources evaluated as the instant that follows does."""
         run, steps = self._run, self._run.integration
         z, slopes, xi = self._point(h)
-        if h > 0.0 and isinstance(run.data, ModeData):
+        if h > 0.0 and isinstance(self._tables.data, ModeData):
             z, xi = self._with_sources(z, xi, t)
         second = steps.bends() if run.tangents.deep else np.zeros(len(z))
         stays = 0.0 if steps.steps is None else steps.steps.lasting
-        return Arrival(z, slopes, second, self._rounding(stays), steps.late, steps.shift, xi=xi)
+        first = steps.steps.grown if self._scheduled and steps.steps is not None else None
+        return Arrival(z, slopes, second, self._rounding(stays), steps.late, steps.shift, xi=xi, first=first)
 
     def _with_sources(self, z: np.ndarray, xi: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """A point with sources as they are evaluated at ``t``, which differ from those that moved by rounding."""
@@ -191,11 +221,13 @@ class Integrated:
         moved, evaluated = len(steps.begin.xi), xi.copy()
         run.sources.evaluate(t, run.state.D, run.state.R, evaluated)
         evaluated[moved:] = xi[moved:]  # Only results read these.
-        return z + run.data.T[:, len(run.data.states) :] @ (evaluated - xi), evaluated
+        data = self._tables.data
+        return z + data.T[:, len(data.states) :] @ (evaluated - xi), evaluated
 
     def _rounding(self, h: float) -> np.ndarray:
         """Rounding (n,) of the core unknowns: that of the states stays for ``h`` seconds; others are sums of these in a mode."""
-        data, y, n = self._run.data, self._run.y, self._run.data.T.shape[0]
+        data, y = self._tables.data, self._y
+        n = data.T.shape[0]
         found = np.zeros(max(n, len(data.states)))
         if isinstance(data, ModeData):
             found += SUMMED * (data.sizes[0] @ np.abs(y))
@@ -205,7 +237,7 @@ class Integrated:
 
     def confirm(self, h: float) -> None:
         """Judge the ends of all steps, and the way there at the first visits of the mode."""
-        confirm_steps(self._run, h, self._begin)
+        confirm_steps(self._run, self._tables, h, self._begin)
 
     def _point(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         assert self._motion is not None
@@ -233,14 +265,22 @@ class Integrated:
         run.place()
         run.mark()
 
+    def _frame_before(self) -> PointFrame | None:
+        """That of the segment which ends here, where the mode goes on: it need not be analysed again."""
+        run, record = self._run, self._run.record
+        if not record.segments or (record.steps and record.steps[-1].t >= run.state.t):
+            return None
+        last = record.segments[-1].data
+        return last if isinstance(last, PointFrame) and last.mode == run.state.mode else None
+
     def _frame(self, states: int) -> PointFrame:
         """How results read the states ``[z, z', xi]`` of the mode in force."""
-        run, core = self._run, self._run.core
+        run = self._run
         bends, reason = run.tangents.exact(run.state.mode, run.present)[1], run.method.reason
         if bends >= 0:
             text, place = nonlinear_row(run.reduced, bends)
             reason = f"{text} at {place}"
-        return core.readout.moving_frame(core.model.S, run.data, states, reason)
+        return run.base.readout.moving_frame(run.base.exosystem.S, self._tables.data, states, reason)
 
 
 def bent(forms: np.ndarray, Ay: np.ndarray, y: np.ndarray, late: float) -> np.ndarray:

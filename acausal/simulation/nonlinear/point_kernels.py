@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,10 +67,14 @@ class PointKernels:
         self._packed = Packed(equations), Packed(self._room)
         self._one = Bound("find_point", *self._packed)
         self._stages: dict[int, StageRoom] = {}
+        self.rows: dict[tuple[int, int], Any] = {}
+        """Rooms for rows of steps, by whether their method is implicit, and the number of forms."""
         self.states = states = np.setdiff1d(np.arange(size.nx), dependent).astype(np.int64)
         shapes = (len(states), len(states) + 1), (ny, len(states) + 1)
         self._changes = PointChanges(timed, solved, states, np.zeros(2, np.int64), *map(np.zeros, shapes))
         self._packed_changes = Packed(self._changes)
+        self.records = equations, self._room, self._changes
+        """What finds points and how they move, as kernels read it."""
         self._carry = Bound("find_changes", self._packed_changes, self._packed[1])
         self._along: dict[int, tuple[PointsAlong, Bound]] = {}
         self._point = np.split(timed.inputs, [ny, ny + size.q])
@@ -125,13 +130,29 @@ class PointKernels:
 
     def begin(self, constants: np.ndarray, damped: bool) -> None:
         """Take the constants of the rows, and begin to count iterations, which may be damped or not."""
-        self._constants[:] = constants
+        self._constants[:], self._point[2][:] = constants, constants
         self._room.counts[ITERATIONS], self._room.counts[DAMPED] = 0, damped
 
     @property
     def iterations(self) -> int:
         """Iterations counted."""
         return int(self._room.counts[ITERATIONS])
+
+    def stage_points(self, count: int) -> StagePoints:
+        """Room for the points of so many stages."""
+        size, n = self.size, len(self.states)
+        ny, dependent = size.nx + size.m, self.dependent.astype(np.int64)
+        shapes = [
+            count,
+            (count, size.q),
+            (count, ny),
+            (count, size.nx),
+            2,
+            (2, ny),
+            (2, size.nx),
+            (size.m, n + 1),
+        ]
+        return StagePoints._make([np.zeros(1, np.int64), self.states, dependent, *map(np.zeros, shapes)])
 
     def stages(self, count: int) -> StageRoom:
         """Room for the stages of steps of the coordinates that are not solved for."""
@@ -144,13 +165,9 @@ class StageRoom:
     """Stages of steps with the points there, made by a kernel."""
 
     def __init__(self, kernels: PointKernels, count: int, packed: tuple[Packed, Packed]) -> None:
-        size, n = kernels.size, len(kernels.states)
-        ny = size.nx + size.m
+        n = len(kernels.states)
         self._kernels, self.stages = kernels, new_stages(count, n, new_system(n))
-        self.points = StagePoints(
-            np.zeros(1, np.int64), kernels.states, kernels.dependent.astype(np.int64), np.zeros(count),
-            *map(np.zeros, [(count, size.q), (count, ny), (count, size.nx), 2, (2, ny), (2, size.nx), (size.m, n + 1)]),
-        )  # fmt: skip
+        self.points = kernels.stage_points(count)
         self._kernel = Bound("follow_stages", *packed, Packed(self.stages), Packed(self.points))
 
     @property

@@ -9,10 +9,11 @@ import numpy as np
 from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
 from ...errors import warn
+from .accepted_steps import Accepted
 from .newton import NewtonFailure, solutions, undamped_many
 from .slope_reading import SlopeReading
 from .state_selection import Selection
-from .steps import Accepted, Steps
+from .steps import Steps
 
 PROBES = np.modf(np.arange(1, 25) * 0.6180339887498949)[0]
 """Where a step is tried, in its length: spread by the golden ratio."""

@@ -11,15 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ...kernels.constraints import RESELECT, SINGULAR
 from ...reduction.rounding import TINY
 from ...values import frozen
 from .places import Place
 from .system import NonlinearSystem
 
-RESELECT = 0.3
-"""Pivot of the chosen coordinates, relative to that of the best ones, below which others are chosen."""
-SINGULAR = 1e-11
-"""Relative pivot of the constraints below which they depend on each other."""
 BESIDE = 1e-6
 """Distance, in units of magnitudes, to a point whose slopes tell how constraints bend."""
 OVERTURNED = 0.5

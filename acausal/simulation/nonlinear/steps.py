@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -17,24 +16,21 @@ from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
 from ...dynamics.stepper import Demands, Stepper
-from ...reduction.rounding import UNIT
+from ...kernels import steps as rows
 from ...values import frozen
-from .accuracy import RESOLVED, Accuracy, Resolution, Tolerances, cubic, straight, terms
+from .accepted_steps import Accepted, AcceptedSteps
+from .accuracy import Accuracy, Resolution, Tolerances
 from .change_points import Bridge, bridge, singular_between
 from .forms import Forms
 from .left_out import require_left_out
 from .motion import Motion, Place
 from .newton import NewtonFailure
-from .state_selection import DependentConstraints, Selection
+from .quiet_steps import QuietSteps, RowControl, RowDemands
+from .state_selection import DependentConstraints
 from .system import NonlinearSystem
 
-T = TypeVar("T")
 SINGULAR_MARGIN = 1e-3
 """Distance from a singular point of the constraints at which a run ends, in lengths of the step that led beyond it."""
-NEAR, FAR = 0.2, 1.5
-"""Distances from a singular point ahead, in steps, between which a step would end next to it."""
-STANDING = (UNIT / RESOLVED) ** 0.5
-"""Least slope of a combination of the constraints, relative to that at the begin, at which rounding hides forces."""
 LATER = 1.25
 """Distance of such a point, in units of that from the begin of a step to its longest stretch without stages, from which the next
 step is to pass it."""
@@ -44,23 +40,11 @@ TURN = 0.25
 """Longest step in periods of the fastest source where nothing is nonlinear: what the source does shows at the stages."""
 PULSE = 0.025
 """The same where something is nonlinear: a pulse in every period, as of an exponential, may not pass between the stages."""
+MOST_DOUBTS = 2
+"""Times in a row that steps ask for a closer look, up to which the kernel is asked ever more seldom."""
 FLIGHTS = 2.0
 """Longest first step in times that a form needs to leave zero and come back."""
 SOLVERS: dict[str, type[Stepper]] = {"explicit": Explicit, "implicit": Rosenbrock}
-
-
-@dataclass(slots=True, eq=False)
-class Accepted:
-    """A step with the coordinates it integrates, and the points at its ends."""
-
-    step: Step
-    selection: Selection
-    begin: Place
-    end: Place
-    bridge: Bridge | None = None
-    """Over a change point within it."""
-    course: Step | None = None
-    """What all coordinates and open unknowns are near, once that was asked for."""
 
 
 @dataclass(slots=True, eq=False)
@@ -83,10 +67,12 @@ class Span:
     length: float
     resolution: float
     report: Callable[[float], object] | None = None
-    """Called with the time after every accepted step."""
+    """Called with the time after accepted steps."""
+    each: bool = False
+    """After every one."""
 
 
-class Steps:
+class Steps(AcceptedSteps):
     """Accepted steps of a segment, extended on demand.
 
     Parameters
@@ -105,26 +91,27 @@ class Steps:
         Largest magnitudes of the core unknowns so far.
     stiffness : Stiffness
         What is known of the mode, for "auto".
+    first : float, optional
+        Size of the first step that is tried; estimated by default.
     """
 
     def __init__(
         self, motion: Motion, solver: str, tolerances: Tolerances, span: Span, forms: Forms, noise: StepNoise,
-        size: np.ndarray, stiffness: Stiffness,
+        size: np.ndarray, stiffness: Stiffness, first: float | None = None,
     ) -> None:  # fmt: skip
-        self.motion, self._span, self.length, self.forms = motion, span, span.length, forms
+        super().__init__(motion, forms)
+        self._span, self.length, self._place = span, span.length, self.begin
         self._of = unknowns_of(motion.system)
         self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
         """Largest magnitudes of the coordinates so far."""
         motion.grow(self.size)
         self.accuracy = Accuracy(motion, forms, tolerances, noise) if forms.count else None
+        self._noise = noise
         self._solves = bool(motion.system.m or motion.system.constraints)
-        self._resolution = Resolution(motion, tolerances.rtol) if self._solves and motion.batched else None
+        self._resolution = Resolution(motion, tolerances.rtol) if self.curved else None
         self._solver, self.tolerances, self._stiffness = SOLVERS.get(solver), tolerances, stiffness
-        self.accepted: list[Accepted] = []
         self.passed = self.lasting = 0.0
         """Time up to which nothing has crossed, and for how long rounding of the states so far stays: a short step ends none."""
-        self._in_arrays: tuple[int, Any] = (0, None)
-        self.begin = self._place = motion.last
         motion.accept(motion.last)
         self._singular: Singular | None = None
         self._bridge: Bridge | None = None
@@ -134,8 +121,10 @@ class Steps:
         self._volume = self._largest = 1.0
         """Volume of the derivatives of the constraints, in units of that at the begin, and the largest one so far."""
         self._bare = not motion.selection.states.size
+        self._doubts = self._waits = 0
+        """How often in a row no step was made by a kernel, and after how many more steps that is tried again."""
         self._longest = self._most()
-        self._stepper = self._new(0.0, None)
+        self._stepper = self._new(0.0, first)
         flight = math.inf if self.accuracy is None else self.accuracy.flight(self._stepper.h, span.resolution)
         self._first = FLIGHTS * flight
         """Longest first step. What leaves zero and is soon back would be lost in what a long one rounds."""
@@ -144,6 +133,13 @@ class Steps:
     def started(self) -> float:
         """Time of the run at which the segment begins."""
         return self._span.t
+
+    @property
+    def grown(self) -> float | None:
+        """Size of the step behind the first one: that with which the next segment of the mode may begin; None without steps."""
+        if len(self.accepted) > 2:  # The last one may be cut short by the end of the segment.
+            return self.accepted[1].step.t1 - self.accepted[1].step.t0
+        return self._stepper.h if self.accepted else None
 
     @property
     def reached(self) -> float:
@@ -198,6 +194,69 @@ class Steps:
         terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
         return rounded_states(rates, terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0)
 
+    def advance(self) -> Accepted:
+        """Some more steps, within all but the last of which nothing comes near its end.
+
+        Raises
+        ------
+        StepSizeError, NewtonFailure
+        """
+        return self.accepted[-1] if self._follow_row() else self.extend()
+
+    def _follow_row(self) -> bool:
+        """Have a kernel make steps as long as none asks for a closer look; whether it has made some."""
+        motion, known, begin = self.motion, self._resolution, self._place
+        if self._waits:
+            self._waits -= 1
+            return False
+        begun = (
+            self._first == math.inf and self._singular is None and bool(self.accepted or not self.forms.count)
+        )
+        alone = self._span.each or self._bare or not motion.batched
+        room = self._room() if begun and not alone else None
+        if room is None:
+            return False
+        so_far = (0.0, 0.0, np.zeros(len(begin.y))) if known is None else known.so_far
+        control = RowControl(self.size, *so_far, self._volume, self._largest, self._ahead)
+        least = self.tolerances.absolute(
+            np.zeros(len(self._demands.atol)), motion.system.scale[motion.selection.states]
+        )
+        if not self._solves:
+            least = np.maximum(least, self._rounded()[motion.selection.states])
+        motion.accept(begin)
+        before = self.accepted[-1].step.t1 - self.accepted[-1].step.t0 if self.accepted else self._stepper.h
+        floor = np.maximum(self._noise.floor, self._noise.touch)
+        demands = RowDemands(self.length, self.tolerances, least, before, floor)
+        made = room.follow(motion, self._stepper, control, demands)
+        self._doubts = 0 if made else min(self._doubts + 1, MOST_DOUBTS)
+        self._waits = 2**self._doubts - 1
+        for step, end in made:
+            self.accepted.append(Accepted(step, motion.selection, begin, end))
+            begin, length = end, step.t1 - step.t0
+            self.lasting = max(lasting(length, self.tolerances.rtol), self.lasting - length)
+        if made:
+            self._place, self.size = begin, control.size
+            self._volume, self._largest, self._ahead = control.volume, control.largest_volume, control.ahead
+            if known is not None:
+                known.resume(control.longest, control.usual, control.moved)
+            if self.accuracy is not None:
+                self.accuracy.resume(self.accepted[-1].begin, begin, self.lasting, room.errors)
+            self._renew()
+        return bool(made)
+
+    def _room(self) -> QuietSteps | None:
+        stepper = self._stepper.stepper if isinstance(self._stepper, Automatic) else self._stepper
+        return QuietSteps.of(self.motion, stepper.method, self.forms)
+
+    def _renew(self) -> None:
+        """Suit tolerances and states to the point reached."""
+        motion, end = self.motion, self._place
+        motion.grow(self.size)
+        self._demands.change(self._absolute())
+        if motion.worn(end):
+            motion.select(end)
+            self._stepper = self._new(end.h, self._stepper.h)
+
     def extend(self) -> Accepted:
         """One more step.
 
@@ -223,18 +282,8 @@ class Steps:
             self._approach(begin, end)
         begin.release()
         np.maximum(self.size, np.abs(end.X), out=self.size)
-        motion.grow(self.size)
-        self._demands.change(self._absolute())
-        if motion.worn(end):
-            motion.select(end)
-            self._stepper = self._new(step.t1, self._stepper.h)
+        self._renew()
         return made
-
-    def in_arrays(self, make: Callable[[Steps], T]) -> T:
-        """What ``make`` makes of the accepted steps; made anew once there are more."""
-        if self._in_arrays[0] != len(self.accepted):
-            self._in_arrays = len(self.accepted), make(self)
-        return self._in_arrays[1]
 
     def pass_on(self) -> None:
         """Tell those who look after each step that nothing has crossed within the last one."""
@@ -290,17 +339,17 @@ class Steps:
         self._ahead = length * left / (1.0 - left) if left < 1.0 else math.inf
         self._volume *= left
         self._largest = max(self._largest, self._volume)
-        if self._volume <= STANDING * self._largest:
+        if self._volume <= rows.STANDING * self._largest:
             # That of many constraints may be small where none of them depends on others.
             least, before = (motion.selections.least(motion.scaled_slopes(p)) for p in (end, self.begin))
-            if least <= STANDING * before:
+            if least <= rows.STANDING * before:
                 raise DependentConstraints
 
     def _beside(self, h: float) -> float:
         """End of a step from ``h`` so that it, or the next one, passes a singular point ahead between its stages."""
         stepper, ahead = self._stepper, self._ahead
         part, steps = stepper.between, ahead / stepper.h
-        if not NEAR < steps < FAR:
+        if not rows.NEAR < steps < rows.FAR:
             return math.inf
         # In the middle of that stretch: what rounding hides grows with a high power of one over the distance of the ends.
         return h + (ahead / part if steps < LATER * part else ahead - part * stepper.h)
@@ -325,105 +374,6 @@ class Steps:
         """
         self.length = self.started + h - self.started
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
-
-    def ends(self) -> np.ndarray:
-        """``v`` (k, nv) at the begin and at the ends of all steps, the last of which may lie beyond the segment."""
-        v0, places = self.motion.system.v0, [self.begin, *(a.end for a in self.accepted)]
-        return np.array([v0(p.y, p.xi) for p in places])
-
-    def largest(self, rows: Any = None) -> np.ndarray:
-        """Largest magnitudes of ``v``, or of rows over it, at the begin and at the ends of all steps, one after the other."""
-        v0, found = self.motion.system.v0, np.zeros(1)
-        for p in (self.begin, *(a.end for a in self.accepted)):
-            v = v0(p.y, p.xi)
-            found = np.maximum(found, np.abs(v if rows is None else rows @ v))
-        return found
-
-    def solved(self, number: int, length: float) -> np.ndarray:
-        """Magnitudes (forms,) of the terms that cancel in what forms read of the equations solved for it.
-
-        ``number`` counts the begin, the ends of all steps, and then the end of the segment after ``length``.
-        """
-        motion, count = self.motion, len(self.accepted)
-        place = (
-            self.place(length) if number > count else self.accepted[number - 1].end if number else self.begin
-        )
-        a = self.at(length) if number > count else self.accepted[max(number - 1, 0)]
-        tangent = self.forms.tangent(motion, motion.system.v0(place.y, place.xi))
-        return np.abs(tangent(motion.system.v0.y)) @ terms(motion, place, motion.solved_of(a.selection))[:, 0]
-
-    def place(self, h: float) -> Place:
-        """The point at a time within the steps made."""
-        return self.inside(self.at(h), h)
-
-    def at(self, h: float) -> Accepted:
-        """The step that holds a time."""
-        return self.accepted[
-            bisect_left(self.accepted, h, 0, len(self.accepted) - 1, key=lambda a: a.step.t1)
-        ]
-
-    def course(self, a: Accepted) -> Step:
-        """What all coordinates and open unknowns are near along a step."""
-        if a.course is None:
-            curved = self._resolution is not None
-            a.course = cubic(self.motion, a.begin, a.end) if curved else straight(a.begin, a.end)
-        return a.course
-
-    def inside(self, a: Accepted, h: float) -> Place:
-        """The point at a time within a step."""
-        step = a.step
-        if h <= step.t0:
-            return a.begin
-        if h >= step.t1:
-            return a.end
-        if a.bridge is not None and a.bridge.holds(h):
-            return a.bridge.place(self.motion, h)
-        theta = (h - step.t0) / (step.t1 - step.t0)
-        y, guess = step.at(theta), self.motion.guessed(self.course(a).at(theta), h)
-        for near in (guess, a.begin):
-            try:
-                return self.motion.solve(h, y, near, a.selection)
-            except NewtonFailure:
-                continue
-        return self.motion.solve(h, y, a.end, a.selection)
-
-    def jets(self, a: Accepted, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """``v`` and its derivative along the step at times ``hs`` (k,) within it, (k, nv) each."""
-        motion, step = self.motion, a.step
-        theta = (hs - step.t0) / (step.t1 - step.t0)
-        slopes = step.slope(theta)
-        if motion.system.m or motion.system.constraints:
-            alone = a.bridge is not None or not motion.batched
-            together = None if alone else self._together(a, hs, theta, slopes)
-            if together is not None:
-                return together
-            places = [self.inside(a, h) for h in hs.tolist()]
-            found = [
-                motion.jets(p) if p.bridged else motion.along(p, s, a.selection)
-                for p, s in zip(places, slopes, strict=True)
-            ]
-            return np.array([v for v, _ in found]), np.array([v for _, v in found])
-        X = step.at(theta)
-        X[hs >= step.t1] = step.y1
-        return motion.free_along(hs, X, slopes)
-
-    def _together(
-        self, a: Accepted, hs: np.ndarray, theta: np.ndarray, slopes: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray] | None:
-        """The same by a kernel for all times; None where there is none, or a point is not found."""
-        motion, step, system = self.motion, a.step, self.motion.system
-        kernels = system.kernels(a.selection.dependent)
-        if kernels is None:
-            return None
-        course, xi = self.course(a).at(theta), motion.sources.sample(hs)
-        first, last = hs <= step.t0, hs >= step.t1
-        course[first], course[last] = a.begin.y, a.end.y
-        xi[first], xi[last] = a.begin.xi, a.end.xi
-        found = kernels.along(course, step.at(theta), slopes, xi, ~(first | last), motion.constants)
-        if found is None or not math.isfinite(np.add.reduce(np.abs(found[1]), axis=None)):
-            return None
-        motion.work.iterated(kernels.iterations)
-        return system.v0(found[0].T, xi.T).T, system.v0(found[1].T, system.S @ xi.T).T
 
 
 def unknowns_of(system: NonlinearSystem) -> np.ndarray:

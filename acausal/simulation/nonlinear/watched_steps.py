@@ -11,10 +11,11 @@ import numpy as np
 from ...dynamics.closed_form import Basis
 from ...dynamics.noise import StepNoise
 from ...values import frozen
+from .accepted_steps import Accepted
 from .forms import Forms
 from .motion import Motion
 from .newton import NewtonFailure
-from .steps import Accepted, Steps
+from .steps import Steps
 from .turns import doubtful_turn, lowest
 
 DEGREE = 5
@@ -111,7 +112,7 @@ class WatchedSteps:
         """Starts and pieces until the end of the segment."""
         steps = self.steps
         while steps.reached < h_end:
-            a = steps.extend()
+            a = steps.advance()
             if self._forms.count:
                 yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
             steps.pass_on()

@@ -1,0 +1,283 @@
+"""Steps of integration in a row, as long as nothing on the way asks for a closer look.
+
+They are the steps of `dynamics.stepper` with the demands of `simulation.nonlinear`: what is accepted here is what would be
+accepted there. A step about which there is any doubt is left to these: trials at which a point is not found, states that others
+may serve better, forms that come near zero.
+
+References: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, section II.4;
+E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section IV.2 (PI control after
+Gustafsson; detection of stiffness).
+"""
+
+from __future__ import annotations
+
+import math
+
+from .constraints import choice_serves, copy_row, volume_left
+from .dialect import kernel
+from .location import spacing
+from .newton import ITERATIONS
+from .step_doubts import DEPARTS, DOUBT, try_step
+from .step_forms import BEGIN, END, allow_forms, carry_forms
+from .step_points import linearise, look
+from .step_records import (
+    AHEAD,
+    ATOL,
+    BEFORE,
+    CHANGES,
+    CHOOSES,
+    EVALUATED,
+    FACTORISED,
+    HELD_OWN,
+    HELD_STEPS,
+    INSIDE,
+    JACOBIANS,
+    LARGEST,
+    LAST_ERROR,
+    LEAD,
+    LIMIT,
+    LONGEST,
+    MADE,
+    MOST,
+    NEAR_BOUNDARY,
+    NOW,
+    ORDER,
+    REJECTED,
+    RTOL,
+    SINCE_LOOK,
+    SIZE,
+    SOURCES_UNTIL,
+    SPEED,
+    USUAL,
+    VOLUME,
+    StepRecords,
+)  # fmt: skip
+
+SAFETY = 0.9
+"""Part of the step size that would just meet the tolerance."""
+SHRINK, GROW = 0.2, 6.0
+"""Smallest and largest factor from one step size to the next."""
+MEMORY = 0.2
+"""Share of the last error in the next step size (beta times the order in section IV.2)."""
+LEAST_ERROR = 1e-4
+"""Smaller errors are remembered as this one."""
+LEAST_FOR_GROWTH = 1e-10
+REACH = 1.01
+"""A step this much longer is stretched rather than followed by a very short one."""
+SMALLEST_STEP = 16
+"""In units in the last place of the time."""
+MOST_TRIALS = 100
+"""Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
+NEAR, FAR = 0.2, 1.5
+"""Distances from a singular point ahead, in steps, between which a step would end next to it."""
+STANDING = (2.0**-52 / DEPARTS) ** 0.5
+"""Least slope of a combination of the constraints, relative to that at the begin, at which rounding hides forces."""
+UNMOVED = 1e-6
+"""Magnitude, in units of the scale, of coordinates that are zero so far."""
+BOUNDARY = 3.25
+"""Steps times eigenvalue at the end of the stability domain of Dormand-Prince 5(4) on the negative axis."""
+STIFF = 1.0
+"""Steps times eigenvalue from which the implicit method is the better one: on ``y' = -L (y - cos t) - sin t`` with ``L`` from 5
+to 1000 and tolerances from 1e-3 to 1e-9 it then makes less than half the steps, with errors at most half as large."""
+STIFF_STEPS = 4
+"""Steps near the boundary after which the implicit method goes on; beyond the boundary one is enough."""
+QUIET_STEPS = 4
+"""Steps in a row that are not near the boundary after which those near it do not count any more."""
+LOOK_EVERY = 10
+"""Implicit steps between two looks at the eigenvalues."""
+HELD = 2.5
+"""Step size times eigenvalue from which stability holds a step. The boundary of the stability domain is 2.6 to 3.4 from zero for
+motions that lose more than 9 % of their amplitude in a radian. Those that lose nothing have theirs at 1: however rough the
+tolerance is, none of them is taken for one that has died away."""
+LONG = 1000
+"""So many more steps that stability holds than others mean a stiff problem, as DOPRI5 looks for one after 1000 steps."""
+SMALL = 1e-2
+"""Least absolute tolerances by which stability is judged, in units of the relative one and of the present values."""
+
+# What a row of steps ends with.
+DONE, FULL, DOUBTFUL, MADE_LAST = 0, 1, 2, 3
+
+
+@kernel
+def growth(error: float, last: float, order: float, after_rejection: bool) -> float:
+    """Factor from an accepted step to the next; never above one straight after a rejection."""
+    beta = MEMORY / order
+    power = 1.0 / order - 0.75 * beta
+    factor = SAFETY * math.pow(last, beta) * math.pow(max(error, LEAST_FOR_GROWTH), -power)
+    return min(max(factor, SHRINK), 1.0 if after_rejection else GROW)
+
+
+@kernel
+def reduction(error: float, order: float) -> float:
+    """Factor from a rejected step to the next trial."""
+    return max(SHRINK, SAFETY * math.pow(error, -1.0 / order))
+
+
+@kernel
+def count_stability(k: StepRecords, h: float) -> bool:
+    """Count an explicit step by whether stability held it; whether that asks for a look.
+
+    The last two stages are at the same time: the difference of their rates over that of their arguments shows the largest
+    eigenvalue that the solution excites.
+    """
+    s, w, counts, apart, change = k.stages, k.state, k.state.counts, 0.0, 0.0
+    for i in range(w.y.shape[0]):
+        rough = w.numbers[RTOL] * abs(w.y1[i])
+        scale = w.atol[i] + rough if counts[CHOOSES] > 0 else max(w.atol[i], SMALL * rough)
+        a, b = (w.y1[i] - s.arguments[5, i]) / scale, (s.parts[6, i] - s.parts[5, i]) / scale
+        apart, change = apart + a * a, change + b * b
+    reach = h * math.sqrt(change / apart) if apart > 0.0 else 0.0
+    if counts[CHOOSES] > 0:
+        if reach > STIFF:
+            counts[NEAR_BOUNDARY], counts[INSIDE] = counts[NEAR_BOUNDARY] + 1, 0
+        else:
+            counts[INSIDE] += 1
+            if counts[INSIDE] >= QUIET_STEPS:
+                counts[NEAR_BOUNDARY] = 0
+        return reach > BOUNDARY or counts[NEAR_BOUNDARY] >= STIFF_STEPS
+    if reach > HELD:
+        counts[HELD_STEPS] += 1
+        counts[HELD_OWN] += 1
+        counts[LEAD] += 1
+        w.numbers[SPEED] += (math.log(reach / h) - w.numbers[SPEED]) / counts[HELD_OWN]
+    else:
+        counts[LEAD] = max(counts[LEAD] - 1, 0)
+    return False
+
+
+@kernel
+def keep_step(k: StepRecords, t1: float) -> None:
+    """Write down a step."""
+    at, log, j = k.places, k.log, k.state.counts[MADE]
+    log.times[j] = t1
+    copy_row(k.state.y1, log.states[j])
+    for d in range(3):
+        copy_row(at.dense[d], log.dense[j, d])
+    for e in range(2):
+        copy_row(at.errors[e], log.errors[j, e])
+    copy_row(at.points[END], log.points[j])
+    copy_row(at.sources[END], log.sources[j])
+    copy_row(at.rates[END], log.rates[j])
+    copy_row(at.slopes[END], log.slopes[j])
+    k.state.counts[MADE] += 1
+
+
+@kernel
+def go_on(k: StepRecords, t1: float) -> None:
+    """Take the end of a step as the begin of the next one."""
+    w, at, h = k.state, k.places, t1 - k.state.numbers[NOW]
+    w.numbers[LONGEST] = w.numbers[USUAL] = max(w.numbers[LONGEST], h)
+    for i in range(w.moved.shape[0]):
+        w.moved[i] = max(w.moved[i], abs(at.points[END, i] - at.points[BEGIN, i]))
+    for i in range(w.largest.shape[0]):
+        w.largest[i] = max(w.largest[i], abs(at.points[END, i]))
+        w.units[i] = min(max(w.largest[i], UNMOVED * w.scale[i]), w.bends[i])
+    for i in range(w.y.shape[0]):
+        x = k.changes.states[i]
+        w.atol[i] = max(w.numbers[ATOL] * w.largest[x], w.least[i])
+        w.rate[i], w.y[i], w.size[i] = at.rates[END, x], w.y1[i], abs(w.y1[i])
+    w.numbers[NOW], w.numbers[BEFORE] = t1, h
+    allow_forms(k.forms, h)
+    copy_row(at.points[END], at.points[BEGIN])
+    copy_row(at.sources[END], at.sources[BEGIN])
+    copy_row(at.rates[END], at.rates[BEGIN])
+    copy_row(at.slopes[END], at.slopes[BEGIN])
+    for i in range(k.constraints.levels.shape[0]):
+        copy_row(k.constraints.slopes[END, i], k.constraints.slopes[BEGIN, i])
+
+
+@kernel
+def take_step(k: StepRecords, t1: float) -> bool:
+    """Accept a step; false where a look is due behind it."""
+    w, h, looks = k.state, t1 - k.state.numbers[NOW], False
+    if k.method.kind[0] > 0:
+        w.counts[SINCE_LOOK] += 1
+        looks = w.counts[CHOOSES] > 0 and w.counts[SINCE_LOOK] >= LOOK_EVERY
+    else:
+        looks = count_stability(k, h)
+    w.counts[CHANGES] = 1 if looks else 0
+    carry_forms(k.forms, w.counts[MADE])
+    keep_step(k, t1)
+    go_on(k, t1)
+    if k.constraints.levels.shape[0] > 0:
+        looks = looks or not choice_serves(k.constraints, k.points.dependent, w.units)
+    return not looks
+
+
+@kernel
+def stays_open(k: StepRecords, h: float) -> bool:
+    """Note how the volume of the constraints changes over a step; whether it stays far from none."""
+    w = k.state
+    if k.constraints.levels.shape[0] == 0:
+        return True
+    left = volume_left(k.constraints, w.units)
+    if not w.numbers[VOLUME] * left > STANDING * w.numbers[LARGEST]:
+        return False
+    w.numbers[AHEAD] = h * left / (1.0 - left) if left < 1.0 else math.inf
+    w.numbers[VOLUME] *= left
+    w.numbers[LARGEST] = max(w.numbers[LARGEST], w.numbers[VOLUME])
+    return True
+
+
+@kernel
+def find_step(k: StepRecords) -> int:
+    """Make one step; `FULL` where the next one may follow."""
+    numbers, counts, rejected = k.state.numbers, k.state.counts, 0
+    t, order, explicit = numbers[NOW], float(k.method.kind[ORDER]), k.method.kind[0] == 0
+    if NEAR * numbers[SIZE] < numbers[AHEAD] < FAR * numbers[SIZE]:
+        return DOUBTFUL
+    if explicit and counts[CHOOSES] == 0 and counts[LEAD] == LONG - 1:
+        return DOUBTFUL  # The next one may have to tell of it.
+    if not (explicit or linearise(k)):
+        return DOUBTFUL
+    shortest, limit = SMALLEST_STEP * spacing(t), numbers[LIMIT] - t
+    h = max(min(numbers[SIZE], numbers[MOST]), shortest)
+    while True:
+        ends = h * REACH >= limit
+        t1 = numbers[LIMIT] if ends else t + h
+        error = try_step(k, t1) if t1 <= numbers[SOURCES_UNTIL] else DOUBT
+        if error < 0.0:
+            return DOUBTFUL
+        if error <= 1.0:
+            break
+        h = (t1 - t) * reduction(error, order)
+        if h < shortest or rejected >= MOST_TRIALS:
+            return DOUBTFUL
+        rejected += 1
+        counts[REJECTED] += 1
+    if not stays_open(k, t1 - t):
+        return DOUBTFUL
+    # A step cut short by the limit says little about the size of the next one.
+    grown = (t1 - t) * growth(error, numbers[LAST_ERROR], order, rejected > 0)
+    numbers[SIZE] = max(h, grown) if ends else grown
+    if not ends or t1 - t >= h:
+        numbers[LAST_ERROR] = max(error, LEAST_ERROR)
+    return FULL if take_step(k, t1) else MADE_LAST
+
+
+@kernel
+def make_step(k: StepRecords) -> int:
+    """The same; what a closer look is to repeat does not count."""
+    counts, iterations = k.state.counts, k.room.counts[ITERATIONS]
+    rejected, evaluated = counts[REJECTED], counts[EVALUATED]
+    linearised, factorised = counts[JACOBIANS], counts[FACTORISED]
+    status = find_step(k)
+    if status == DOUBTFUL:
+        counts[REJECTED], counts[EVALUATED] = rejected, evaluated
+        counts[JACOBIANS], counts[FACTORISED] = linearised, factorised
+        k.room.counts[ITERATIONS] = iterations
+    return status
+
+
+@kernel
+def follow_steps(k: StepRecords) -> int:
+    """Make steps until the limit, as many as there is room for, or up to one that needs a closer look."""
+    numbers, status = k.state.numbers, FULL
+    if not look(k, BEGIN):
+        return DOUBTFUL
+    allow_forms(k.forms, numbers[BEFORE])
+    while status == FULL and k.state.counts[MADE] < k.log.times.shape[0]:
+        if not numbers[NOW] < numbers[LIMIT]:
+            return DONE
+        status = make_step(k)
+    return status

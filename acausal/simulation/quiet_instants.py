@@ -1,0 +1,157 @@
+"""Instants of nonlinear models after which nothing is near zero: the mode goes on that followed before, and none is analysed.
+
+An analysis linearises at the point, which is another one at every instant. Where guards and relations are clear of zero their
+values alone decide, and Newton's method gives these. What follows from the structure of a mode, and how it rounds, is taken from
+the last time that the mode was analysed.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..reduction.affine import Kind, Mode
+from ..results.record import MicroStep
+from ..values import frozen
+from .instants.choice import close_to
+from .instants.hints import Cause
+from .instants.transition import Instant
+from .nonlinear.newton import NewtonFailure
+from .nonlinear.state_selection import DependentConstraints
+from .numeric import NumericCore
+from .propagator import Arrival
+from .repeating import Repeating
+
+CLEAR = 1e-6
+"""Part of the largest terms of a form that its value has to exceed to be clear of zero."""
+TOLERANCES = 10.0
+"""The same in relative tolerances: what was integrated is no more exact."""
+
+
+@frozen
+class ClearForms:
+    """Guards of a mode, then all relations, over core unknowns, their time derivatives and sources."""
+
+    A: np.ndarray
+    E: np.ndarray
+    B: np.ndarray
+
+    def signs(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, size: np.ndarray, part: float
+    ) -> list[int] | None:
+        """Signs of the values; None where one is not clear of zero, with unknowns of these magnitudes."""
+        values = self.A @ z + self.E @ slopes + self.B @ xi
+        terms = np.abs(self.A) @ size + np.abs(self.E) @ np.abs(slopes) + np.abs(self.B) @ np.abs(xi)
+        if not (np.abs(values) > part * terms).all():
+            return None
+        return np.sign(values).astype(int).tolist()
+
+
+class QuietInstants(Repeating):
+    """A run that passes such instants."""
+
+    _cleared: np.ndarray | None = None
+    """The last point of this kind."""
+    _decides: bool | None = None
+
+    @cached_property
+    def _forms(self) -> dict[tuple[NumericCore, Mode], ClearForms | None]:
+        return {}
+
+    def follow(self, end: Arrival) -> None:
+        """Take the point at the end of a segment, and the size of its steps."""
+        super().follow(end)
+        if end.first is not None:
+            self.state.firsts = tuple({**dict(self.state.firsts), self.state.mode: end.first}.items())
+
+    def passes(self, instant: Instant, triggers: tuple[Any, ...], k: int) -> bool:
+        """Go on behind micro-step ``k`` of a scheduled instant in the mode to which its cause has led before; whether it does.
+
+        Not where that is not clear of zero.
+        """
+        lin, state = self.linearisation, self.state
+        if not self._may_pass:
+            return False
+        cause = Cause(state.mode, triggers, instant.forced, instant.disabled_guards, self.state_relations)
+        known = self.hints.known(cause)
+        mode = next(iter(known), None)
+        alike = None if mode is None or known[mode] else lin.alike(mode)
+        if mode is None or alike is None or lin.exact(mode, self.present) is not None:
+            return False
+        system = lin.tangents.known(mode)
+        if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
+            return False
+        before = lin.last
+        with suppress(NewtonFailure, DependentConstraints):
+            motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
+            z, slopes = motion.unknowns(motion.last)
+            signs = self.clear_signs(mode, z, slopes, instant.xi)
+            kept = close_to(self.base.model.scale, z, instant.z_minus)[self.base.model.differentiated].all()
+            if kept and signs is not None and min(signs[: alike.count], default=1) > 0:
+                second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
+                came, state.z, state.slopes, state.second, state.mode = state.mode, z, slopes, second, mode
+                state.D = self.discrete.written(state.D, mode)
+                step = MicroStep(state.t, k, "time", triggers, came, mode, D=state.D, R=state.R)
+                self.record.steps.append(step)
+                self.xi = instant.xi
+                lin.ready(z, motion)
+                self.linearise()
+                self._arrive()
+                self._signs, self._cleared = (self.core, signs), z
+                self.hints.stats.hinted(1)
+                return True
+        lin.go_back(lin.core, lin.z, before)
+        return False
+
+    def signs(self) -> list[int]:
+        """Lexicographic signs of all guards and relations at the present state."""
+        state = self.state
+        here = self._signs is not None and self._signs[0] is self.core
+        if not here and self._may_pass and "data" not in self.__dict__:
+            found = self.clear_signs(state.mode, state.z, state.slopes, self.xi)
+            self._signs = None if found is None else (self.core, found)
+        return super().signs()
+
+    @property
+    def _may_pass(self) -> bool:
+        """Whether there are nonlinear rows, and nothing that decides by more than signs."""
+        return (
+            bool(self.reduced.nonlinear)
+            and self.base.system is None
+            and self.bounds is None
+            and not self._may_jump
+        )
+
+    def clear_signs(self, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int] | None:
+        """Signs of the guards of a mode and of relations at a point of it; None where one is not clear, or bends."""
+        forms = self._clear_forms(mode)
+        if forms is None:
+            return None
+        part = max(CLEAR, TOLERANCES * self.method.tolerances.rtol)
+        return forms.signs(z, slopes, xi, np.maximum(np.abs(z), self.integration.size), part)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the present point is one of these."""
+        return self._cleared is self.state.z
+
+    def _clear_forms(self, mode: Mode) -> ClearForms | None:
+        key = self.base, mode
+        if key not in self._forms:
+            rows, nonlinear = self.tangents.watched(self.base, mode)
+            self._forms[key] = None if (nonlinear >= 0).any() else ClearForms(rows.A, rows.E, rows.B)
+        return self._forms[key]
+
+    @property
+    def _may_jump(self) -> bool:
+        """Whether there are elements that decide by more than their guards, or that latch."""
+        known = self._decides
+        if known is None:
+            kinds = (Kind.IMPACT, Kind.CONDITION)
+            known = self._decides = bool(self.discrete.latches) or any(
+                e.kind in kinds for e in self.base.model.elements
+            )
+        return known
