@@ -252,10 +252,7 @@ def confirm_steps(run: Run, tables: ModeTables, length: float, known: Uncertaint
     assert watched is not None
     rows_held = in_force(run.core, tables, *run.situation())
     if steps.forms.count:
-        stepped, states = rounded_step(data, y, _longest(steps)), data.states
-        if steps.motion.batched:  # Terms cancel in equations too that are solved for what rates read.
-            stepped[: len(states)] += ROUNDED * _longest(steps) * rates_from(steps.motion)[states]
-        rounded = 0.0 if rows_held is None else np.abs(rows_held.rows) @ stepped
+        rounded = partial(_rounded_forms, rows_held, data, y, steps)
         late = lateness(state.t + length, run.tolerance), abs(known.late)
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
         require(run, found, state.t + h)
@@ -300,7 +297,7 @@ def _along(
     steps: Steps,
     which: np.ndarray,
     length: float,
-    rounded: np.ndarray | float,
+    rounded: Callable[[], np.ndarray | float],
     late: tuple[float, float],
     missed: float,
 ) -> tuple[Violation | None, float]:
@@ -324,7 +321,7 @@ def _along(
     terms = np.array([forms.tangent(motion, points[p]).terms[k] for k, p in enumerate(worst_at.tolist())])
     speeds = np.abs([forms.at(motion, v[None], slope[None])[0, 1] for v, slope in ends])
     solved = SOLVED if motion.system.m else ROUNDED
-    allowed = missed * way + solved * terms + np.array(late) @ speeds + rounded
+    allowed = missed * way + solved * terms + np.array(late) @ speeds + rounded()
     if motion.batched:
         cancel = np.array([steps.solved(p, length)[k] for k, p in enumerate(worst_at.tolist())])
         terms, allowed = terms + cancel, allowed + ROUNDED * cancel
@@ -332,6 +329,20 @@ def _along(
     found = worst("guard", which, -lowest, terms, allowed)
     at = 0 if found is None else int(worst_at[np.flatnonzero(which == found.which)[0]])
     return found, min(length, float(np.append(times, length)[at]))
+
+
+def _rounded_forms(rows_held: Held | None, data: ModeData, y: np.ndarray, steps: Steps) -> np.ndarray | float:
+    """What is rounded of forms in the longest step that ends with these states and sources."""
+    if rows_held is None:
+        return 0.0
+    stepped, states = rounded_step(data, y, _longest(steps)), data.states
+    if steps.motion.batched:  # Terms cancel in equations too that are solved for what rates read.
+        stepped[: len(states)] += (
+            ROUNDED
+            * _longest(steps)
+            * rates_from(steps.motion, steps.motion.last, steps.motion.solved)[states]
+        )
+    return np.abs(rows_held.rows) @ stepped
 
 
 def _longest(steps: Steps | None) -> float:

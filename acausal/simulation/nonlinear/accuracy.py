@@ -302,13 +302,13 @@ def unknowns_from(motion: Motion) -> np.ndarray:
     return abs(system.z_of) @ (abs(system.v0.y) @ of_place + abs(system.v0.xi) @ np.abs(place.xi))
 
 
-def rates_from(motion: Motion) -> np.ndarray:
-    """Magnitudes of the terms that give the rates of core unknowns at the last point, zero for those that are no states.
+def rates_from(motion: Motion, place: Place, solved: np.ndarray) -> np.ndarray:
+    """Magnitudes of the terms that give the rates of core unknowns at a place, zero for those that are no states.
 
-    Where rates cancel, as at rest between equal parts, rounding of what is solved for moves states all the same.
+    Where rates cancel, as at rest between equal parts, rounding of what is ``solved`` for moves states all the same.
     """
-    place, system = motion.last, motion.system
-    of_place = terms(motion, place, motion.solved)[:, 0]
+    system = motion.system
+    of_place = terms(motion, place, solved)[:, 0]
     found = abs(system.rate_of_both) @ of_place + abs(system.rate_of_sources) @ np.abs(place.xi)
     states, rates = system.mode.states, np.zeros(system.z_of.shape[0])
     rates[states] = np.where(np.isfinite(found), found, 0.0)[: len(states)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -122,14 +122,21 @@ class Integrated:
             late += 0.5 * watch.armed * bent(watch.forms, data.Ay, y, state.late)
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
-        terms = np.abs(rates) @ np.abs(y)
-        if motion.batched:
-            terms = np.maximum(terms, rates_from(motion)[data.states])
+
+        place, solved = motion.last, motion.solved
+
+        @cache
+        def terms() -> np.ndarray:
+            found = np.abs(rates) @ np.abs(y)
+            return (
+                np.maximum(found, rates_from(motion, place, solved)[data.states]) if motion.batched else found
+            )
+
         return StepNoise(
             begin,
             late,
-            lambda h: weights @ rounded_states(np.abs(rates), terms, h),
-            lambda h: weights @ rounded_chain(rates, terms, h),
+            lambda h: weights @ rounded_states(np.abs(rates), terms(), h) if h else np.zeros(len(late)),
+            lambda h: weights @ rounded_chain(rates, terms(), h),
             watch.rates(y, error),
         )
 

@@ -54,7 +54,8 @@ class RowDemands:
     least: np.ndarray
     """Least absolute tolerances (n,), whatever the magnitudes are."""
     before: float
-    """Length of the step before."""
+    """Length of the step before, zero for none."""
+    length: float
     floor: np.ndarray
     """What counts as zero of the forms after a step of that length."""
 
@@ -188,7 +189,7 @@ class QuietSteps:
             0.0, demands.before,
         )  # fmt: skip
         f = self._forms
-        f.numbers[:] = tolerances.rtol, tolerances.atol, lasting(1.0, tolerances.rtol), 1.0 / demands.before
+        f.numbers[:] = tolerances.rtol, tolerances.atol, lasting(1.0, tolerances.rtol), 1.0 / demands.length
         f.floor[:] = demands.floor
         w.y[:], w.rate[:], w.size[:] = stepper.y, stepper.rate, np.abs(stepper.y)
         w.atol[:], w.least[:], w.largest[:] = stepper.demands.atol, demands.least, control.size

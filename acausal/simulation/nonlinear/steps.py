@@ -11,7 +11,7 @@ import numpy as np
 
 from ...dynamics.automatic import Automatic, Stiffness
 from ...dynamics.explicit import Explicit, Fastest
-from ...dynamics.noise import StepNoise, lasting, rounded_states
+from ...dynamics.noise import TWICE, StepNoise, lasting, rounded_states
 from ...dynamics.problem import StepFailure, StepSizeError
 from ...dynamics.rosenbrock import Rosenbrock
 from ...dynamics.step import Step
@@ -194,26 +194,15 @@ class Steps(AcceptedSteps):
         terms = rates @ np.abs(place.X) + abs(system.rate_of_sources) @ np.abs(place.xi)
         return rounded_states(rates, terms, place.h - self.accepted[-1].step.t0 if self.accepted else 0.0)
 
-    def advance(self) -> Accepted:
-        """Some more steps, within all but the last of which nothing comes near its end.
-
-        Raises
-        ------
-        StepSizeError, NewtonFailure
-        """
-        return self.accepted[-1] if self._follow_row() else self.extend()
-
-    def _follow_row(self) -> bool:
-        """Have a kernel make steps as long as none asks for a closer look; whether it has made some."""
+    def follow_row(self) -> bool:
+        """Have a kernel make steps as long as none asks for a closer look, and no form is near zero; whether it has made some."""
         motion, known, begin = self.motion, self._resolution, self._place
         if self._waits:
             self._waits -= 1
             return False
-        begun = (
-            self._first == math.inf and self._singular is None and bool(self.accepted or not self.forms.count)
-        )
+        closer = self._first < math.inf or self._singular is not None
         alone = self._span.each or self._bare or not motion.batched
-        room = self._room() if begun and not alone else None
+        room = None if closer or alone else self._room()
         if room is None:
             return False
         so_far = (0.0, 0.0, np.zeros(len(begin.y))) if known is None else known.so_far
@@ -224,9 +213,7 @@ class Steps(AcceptedSteps):
         if not self._solves:
             least = np.maximum(least, self._rounded()[motion.selection.states])
         motion.accept(begin)
-        before = self.accepted[-1].step.t1 - self.accepted[-1].step.t0 if self.accepted else self._stepper.h
-        floor = np.maximum(self._noise.floor, self._noise.touch)
-        demands = RowDemands(self.length, self.tolerances, least, before, floor)
+        demands = RowDemands(self.length, self.tolerances, least, *self._floor())
         made = room.follow(motion, self._stepper, control, demands)
         self._doubts = 0 if made else min(self._doubts + 1, MOST_DOUBTS)
         self._waits = 2**self._doubts - 1
@@ -243,6 +230,15 @@ class Steps(AcceptedSteps):
                 self.accuracy.resume(self.accepted[-1].begin, begin, self.lasting, room.errors)
             self._renew()
         return bool(made)
+
+    def _floor(self) -> tuple[float, float, np.ndarray]:
+        """Length of the last step, zero for none, then a length and what counts as zero of the forms after a step of that."""
+        noise, last = self._noise, self.accepted[-1].step if self.accepted else None
+        floor = np.maximum(noise.floor, noise.touch)
+        if last is not None:
+            return last.t1 - last.t0, last.t1 - last.t0, floor
+        h = self._stepper.h
+        return 0.0, h, floor + TWICE * noise.drift(lasting(h, self.tolerances.rtol))
 
     def _room(self) -> QuietSteps | None:
         stepper = self._stepper.stepper if isinstance(self._stepper, Automatic) else self._stepper

@@ -112,8 +112,10 @@ class WatchedSteps:
         """Starts and pieces until the end of the segment."""
         steps = self.steps
         while steps.reached < h_end:
-            a = steps.advance()
-            if self._forms.count:
+            clear = steps.follow_row()
+            a = steps.accepted[-1] if clear else steps.extend()
+            # Behind a row at the end of the segment no search goes on.
+            if self._forms.count and not (clear and steps.reached >= h_end):
                 yield from self._split(a, a.step.t0, a.step.t1, None, FINEST)
             steps.pass_on()
 
