@@ -410,16 +410,19 @@ class Elimination:
         value, doubted, missing = value[:, some], doubted[:, some], found[:, some]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0][some]
         given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
-        over, terms = given[:, pivots], unit[:, pivots]
+        over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
+        factors, at, begins = _by_rows(over)
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
             allowed = CANCELLED * (unit[:, free] + terms @ np.abs(kept))
             before = np.count_nonzero(missing)
-            column, row = (np.abs(given[:, free] - over @ kept) > allowed).T.nonzero()
-            if len(column):
-                matter = np.abs(over[row].T * value[:, column]) > allowed[row, column]
-                first = np.flatnonzero(np.diff(column, prepend=-1))
-                missing[:, column[first]] |= np.logical_or.reduceat(matter, first, axis=1)
+            row, column = (np.abs(given[:, free] - over @ kept) > allowed).nonzero()
+            # All terms of these rows: an entry of the matrix, and the value in its column.
+            count = begins[row + 1] - begins[row]
+            place = np.repeat(begins[row] - np.cumsum(count) + count, count) + np.arange(count.sum())
+            row, column = np.repeat(row, count), np.repeat(column, count)
+            matter = np.abs(factors[place] * value[at[place], column]) > allowed[row, column]
+            missing[at[place][matter], column[matter]] = True
             missing &= doubted
             if np.count_nonzero(missing) == before:
                 found[:, some] = missing
