@@ -1,13 +1,19 @@
 """Component-oriented, acausal, hybrid physical modelling with truly ideal switching."""
 
+import importlib as _importlib
+import typing as _typing
+
 from .api.program import Program as Program
 from .api.program import compile_model as compile_model
 from .api.program import simulate as simulate
-from .api.sweep import Sweep as Sweep
-from .api.sweep import random_sets as random_sets
-from .api.sweep import sweep as sweep
-from .compilation.residual import Residual as Residual
-from .diagnosis.structure import Structure as Structure
+
+if _typing.TYPE_CHECKING:
+    from .api.sweep import Sweep as Sweep
+    from .api.sweep import random_sets as random_sets
+    from .api.sweep import sweep as sweep
+    from .compilation.residual import Residual as Residual
+    from .diagnosis.structure import Structure as Structure
+
 from .errors import AcausalError as AcausalError
 from .errors import BalanceError as BalanceError
 from .errors import ChatteringError as ChatteringError
@@ -116,3 +122,21 @@ from .results.result import Result as Result
 from .results.signal import Signal as Signal
 
 __version__ = "0.1.0"
+_LATER = {
+    "Residual": "compilation.residual",
+    "Structure": "diagnosis.structure",
+    "Sweep": "api.sweep",
+    "random_sets": "api.sweep",
+    "sweep": "api.sweep",
+}
+"""What the first run of most scripts does without: imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(_importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})

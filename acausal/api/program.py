@@ -8,15 +8,11 @@ import threading
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..compilation.residual import Residual
-from ..diagnosis.failures import explain, notify
-from ..diagnosis.search_failures import requirement_failed
-from ..diagnosis.structure import Structure
-from ..errors import DeclarationError, NotAffineError, ParameterError, nearest, warn
+from ..errors import AcausalError, DeclarationError, NotAffineError, ParameterError, nearest, warn
 from ..flattening.flat_model import parameter_vector, start_values
 from ..flattening.flatten import overrides
 from ..modeling.component import Component, existing_parts
@@ -42,17 +38,23 @@ from ..simulation.checks import check_method, check_options, check_span
 from ..simulation.compiled import CompiledModel, PassCounts
 from ..simulation.continuation import begin, begin_of, continued
 from ..simulation.cores import Cores
+from ..simulation.failures import Failure, Notice
 from ..simulation.large.sizes import may_be_large
 from ..simulation.loop import Loop
 from ..simulation.method import EXACT_STATES
 from ..simulation.numeric import Times
 from ..simulation.options import Options
 from ..simulation.progress import reporting
+from ..simulation.standing import Standing
 from ..simulation.starts.stated import Starts
 from ..simulation.state import Checkpoint
 from ..simulation.stopping import Until
 from .outcome import kept, outcome
 from .stepping import Simulation
+
+if TYPE_CHECKING:
+    from ..compilation.residual import Residual
+    from ..diagnosis.structure import Structure
 
 
 class Program(CompiledModel):
@@ -150,6 +152,8 @@ class Program(CompiledModel):
         values = Values(P, D, np.zeros(self.reduced.nr))
         missed = static_requirement_missed(self, values)
         if missed is not None:
+            from ..diagnosis.search_failures import requirement_failed
+
             raise requirement_failed(missed)
         clocks = make_clocks(self, values)
         for open_input in open_inputs:
@@ -171,7 +175,7 @@ class Program(CompiledModel):
         core = core or numbers()
         assert core is not None
         run = Loop(
-            self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, explain, notify,
+            self, self.cores, values, core, open_inputs, options, t0, T0, span, clocks, starts, _explain, _notify,
             given_numbers,
         )  # fmt: skip
         run.work.spent("analyse", perf_counter() - begin - (self.counts.seconds - compiled))
@@ -292,6 +296,8 @@ class Program(CompiledModel):
 
     def residual(self) -> Residual:
         """Return the equations, before any reduction, as CasADi functions: see `Residual`."""
+        from ..compilation.residual import Residual
+
         return Residual(self.flat, overrides(self.model))
 
     def structure(
@@ -330,6 +336,20 @@ class Program(CompiledModel):
 
     def __reduce__(self) -> Any:
         return Program, (self.model,)
+
+
+def _explain(standing: Standing, failure: Failure) -> AcausalError:
+    """What the error says; a run without one does without the words for it."""
+    from ..diagnosis.failures import explain
+
+    return explain(standing, failure)
+
+
+def _notify(standing: Standing, notice: Notice) -> None:
+    """The same for what is said without an error."""
+    from ..diagnosis.failures import notify
+
+    notify(standing, notice)
 
 
 def compile_model(model: Component) -> Program:

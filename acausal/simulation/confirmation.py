@@ -241,10 +241,7 @@ def _share_of_rounding(record: Record, core: NumericCore, located: float) -> flo
 
 
 def confirm_steps(run: Run, tables: ModeTables, length: float, known: Uncertainty) -> None:
-    """The same after a segment of integration, with guards and relations at the ends of all steps.
-
-    ``tables`` are those of the mode, as it was analysed the last time.
-    """
+    """The same after a segment of integration, at the ends of all steps; ``tables`` are those of the mode's last analysis."""
     state, data, core, steps = run.state, tables.data, run.base, run.integration.steps
     y = data.state(state.z, state.slopes, run.xi)
     watched = run.integration.watched

@@ -48,7 +48,8 @@ def public() -> dict[str, Any]:
     """Return the public objects by name, in the order of the package, then what runs return."""
     found = {
         alias.name: getattr(acausal, alias.name)
-        for node in ast.parse(inspect.getsource(acausal)).body
+        for block in ast.parse(inspect.getsource(acausal)).body
+        for node in (block.body if isinstance(block, ast.If) else [block])
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
