@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import pi
 
 from acausal import Component, Parameter, Statement, Structural, connect
-from acausal.components.blocks import PWM
+from acausal.components.blocks import PWM, BooleanPulse
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
@@ -14,6 +14,8 @@ from acausal.components.electrical import (
     IdealClosingSwitch,
     IdealDiode,
     IdealOpeningSwitch,
+    IdealTransformer,
+    IdealTwoWaySwitch,
     Inductor,
     Pin,
     Resistor,
@@ -223,3 +225,29 @@ class Leg(Component):
         yield connect(lower[-1].n, self.source.n, self.middle.n, self.ground.p)
         yield connect(self.coil.n, self.load.p)
         yield connect(self.load.n, self.middle.p)
+
+
+class DualActiveBridge(Component):
+    """Two full bridges of ideal switches at 100 kHz, an eighth of a period apart, with an inductor and a transformer between."""
+
+    def build(self) -> None:
+        self.source, self.ground, self.other = ConstantVoltage(V=400.0), Ground(), Ground()
+        self.first, self.second = BooleanPulse(period=1e-5), BooleanPulse(period=1e-5, startTime=1.25e-6)
+        controls = (self.first.y, ~self.first.y, self.second.y, ~self.second.y)
+        self.leg = [IdealTwoWaySwitch(control=control) for control in controls]
+        self.leakage, self.winding = Inductor(L=40e-6), Resistor(R=0.05)
+        self.transformer = IdealTransformer(n=8.0)
+        self.capacitor, self.load = Capacitor(C=200e-6, v=48.0), Resistor(R=2.0)
+
+    def equations(self) -> Iterator[Statement]:
+        a, b, c, d = self.leg
+        yield connect(self.source.p, a.n2, b.n2)
+        yield connect(self.source.n, a.n1, b.n1, self.ground.p)
+        yield connect(a.p, self.leakage.p)
+        yield connect(self.leakage.n, self.winding.p)
+        yield connect(self.winding.n, self.transformer.p1)
+        yield connect(self.transformer.n1, b.p)
+        yield connect(self.transformer.p2, c.p)
+        yield connect(self.transformer.n2, d.p)
+        yield connect(self.capacitor.p, self.load.p, c.n2, d.n2)
+        yield connect(self.capacitor.n, self.load.n, c.n1, d.n1, self.other.p)

@@ -31,6 +31,9 @@ SCRIPTS = (
     "general_path",
     "large_models",
     "multilevel",
+    "converters",
+    "mechanisms",
+    "many_runs",
     "beside_peers",
 )
 
