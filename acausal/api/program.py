@@ -6,6 +6,7 @@ import inspect
 import math
 import threading
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ from ..reduction.reduced_model import ReducedModel
 from ..results.grid import check_grid, own_grid
 from ..results.objects import Opaque
 from ..results.result import Result
+from ..results.streaming import Stream
 from ..simulation.binding import (
     bind_inputs,
     check_ticks,
@@ -97,6 +99,9 @@ class Program(CompiledModel):
     grid : float or array
         Step or times of the points of ``result.t``; both limits of events are added. By default
         as many points as straight lines between them need.
+    stream : path or True
+        A new file, or one of its own, to which events that were seen before are written as they are recorded: memory does not
+        grow with them.
     until : condition
         Ends the run when it becomes true, such as ``model.load.v > 5``; compiled once.
     method : str
@@ -198,6 +203,7 @@ class Program(CompiledModel):
         start: Result | None = None,
         save: Sequence[Any] | None = None,
         grid: Any = None,
+        stream: Any = None,
         until: Any = None,
         method: str = "auto",
         rtol: float = 1e-6,
@@ -224,6 +230,7 @@ class Program(CompiledModel):
         program._check(options, t0, t_end)
         if grid is not None:
             check_grid(grid, t0, t_end)
+        options = replace(options, stream=Stream(stream)) if stream else options
         run = program._launch(t_end - t0, t0, parameters, initial, inputs, start, options)
         run.sources.stretch.end_at(t_end)
         check_ticks(program, run.clocks, t0, t_end)

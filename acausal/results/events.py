@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, overload
 
 import numpy as np
 
 from .names import Names, value_of
-from .record import MicroStep, Prefix, Recorded, Segment, StepColumns
+from .record import MicroStep, Recorded, Segment, StepColumns
 
 SHOWN = 12
 """Events listed by ``repr``."""
@@ -82,18 +81,18 @@ class Events(Sequence[Event]):
 
     def __init__(self, names: Names, record: Recorded) -> None:
         self._names, self._record = names, record
-        self._instants = self._group()
+        self._first, self._beyond = self._group()
         self._made: dict[int, Event] = {}
 
     # -- which instants count ------------------------------------------------------------------------------------
 
-    def _group(self) -> Sequence[tuple[int, int]]:
-        """Ranges of steps of the instants that are events.
+    def _group(self) -> tuple[np.ndarray, np.ndarray]:
+        """First steps of the instants that are events, and the steps behind them.
 
         Instants before the last one are decided once for all results of a run.
         """
         steps, known = self._record.steps, self._record.decided
-        starts, sure = [], []
+        open_, open_sure = np.zeros(0, np.int64), np.zeros(0, bool)
         for block, begin, count in steps.blocks(known.steps):
             if isinstance(block, StepColumns):
                 first, happened = block.instants()
@@ -102,14 +101,25 @@ class Events(Sequence[Event]):
                 first = np.array([k for k in undecided if block[k].number == 0], int)
                 happened = np.zeros(len(first), bool)
             new = begin + first >= known.steps
-            starts += (begin + first)[new].tolist()
-            sure += happened[new].tolist()
-        for a, b, happened in zip(starts[:-1], starts[1:], sure[:-1], strict=True):
-            known.decide(a, b, happened or self._happened(a, b))
-        count = bisect_right(known.ranges, len(steps), key=lambda r: r[1])
+            # The last instant of a block may go on in the next one.
+            first, sure = np.append(open_, (begin + first)[new]), np.append(open_sure, happened[new])
+            if len(first):
+                self._decide(first, sure)
+                open_, open_sure = first[-1:], sure[-1:]
+        count = bisect_right(known.beyond, len(steps))
+        found = np.frombuffer(known.first, np.int64)[:count], np.frombuffer(known.beyond, np.int64)[:count]
         begin = min(known.steps, len(steps))
-        last = ((begin, len(steps)),) if begin < len(steps) and self._happened(begin, len(steps)) else ()
-        return Prefix(known.ranges, count, last)
+        if begin < len(steps) and self._happened(begin, len(steps)):
+            return np.append(found[0], begin), np.append(found[1], len(steps))
+        return found[0].copy(), found[1].copy()
+
+    def _decide(self, first: np.ndarray, sure: np.ndarray) -> None:
+        """Decide which instants are events, the last one left out: where it is not sure, by what has changed."""
+        a, b, sure = first[:-1], first[1:], sure[:-1].copy()
+        for k in np.flatnonzero(~sure).tolist():
+            sure[k] = self._happened(int(a[k]), int(b[k]))
+        self._record.decided.decide(a[sure], b[sure])
+        self._record.decided.looked(int(first[-1]))
 
     def _happened(self, a: int, b: int) -> bool:
         steps = self._record.steps
@@ -145,20 +155,25 @@ class Events(Sequence[Event]):
     def times(self) -> np.ndarray:
         """Times of the events in seconds."""
         every = [
-            block.t
-            if isinstance(block, StepColumns)
-            else np.array([s.t for s in islice(block, count)], float)
-            for block, _, count in self._record.steps.blocks()
+            block.t[own] if isinstance(block, StepColumns) else np.array([block[k].t for k in own.tolist()])
+            for block, own in self._blocks()
         ]
-        return np.concatenate([np.zeros(0), *every])[[a for a, _ in self._instants]]
+        return np.concatenate([np.zeros(0), *every])
 
     @property
     def kinds(self) -> Iterator[str]:
         """Kinds of the events."""
-        every = list[str]()
-        for block, _, count in self._record.steps.blocks():
-            every += block.kind if isinstance(block, StepColumns) else [s.kind for s in islice(block, count)]
-        return (every[a] for a, _ in self._instants)
+        for block, own in self._blocks():
+            if isinstance(block, StepColumns):
+                yield from block.kinds(own)
+            else:
+                yield from (block[k].kind for k in own.tolist())
+
+    def _blocks(self) -> Iterator[tuple[Sequence[MicroStep], np.ndarray]]:
+        """Blocks of steps, and which of each are the first ones of events."""
+        for block, begin, count in self._record.steps.blocks():
+            first, beyond = np.searchsorted(self._first, [begin, begin + count])
+            yield block, self._first[first:beyond] - begin
 
     @property
     def after_start(self) -> list[float]:
@@ -170,16 +185,15 @@ class Events(Sequence[Event]):
         """True if a differentiated variable jumped in the first instant."""
         return any(
             s.kind == "start" and s.jumps
-            for s in self._record.steps[: self._instants[0][1]]
-            if self._instants
+            for s in self._record.steps[: int(self._beyond[0])]
+            if len(self._first)
         )
 
     # -- making them ---------------------------------------------------------------------------------------------
 
     def _event(self, k: int) -> Event:
         if k not in self._made:
-            a, b = self._instants[k]
-            self._made[k] = self._make(a, b)
+            self._made[k] = self._make(int(self._first[k]), int(self._beyond[k]))
         return self._made[k]
 
     def _make(self, a: int, b: int) -> Event:
@@ -249,7 +263,7 @@ class Events(Sequence[Event]):
         return self._event(k % len(self))
 
     def __len__(self) -> int:
-        return len(self._instants)
+        return len(self._first)
 
     def __iter__(self) -> Iterator[Event]:
         return (self._event(k) for k in range(len(self)))

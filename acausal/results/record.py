@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,12 @@ class Segment:
     readout: Readout
 
 
+def move_columns(columns: Any, names: Sequence[str], make: Callable[[np.ndarray], np.ndarray]) -> None:
+    """Take what ``make`` makes of each column in the place of it."""
+    for name in names:
+        setattr(columns, name, make(getattr(columns, name)))
+
+
 @dataclass(slots=True, eq=False)
 class SegmentColumns(Sequence[Segment]):
     """Segments along closed forms as columns, which make a segment when it is asked for.
@@ -61,6 +68,10 @@ class SegmentColumns(Sequence[Segment]):
     R: np.ndarray
     q: np.ndarray
     readout: Readout
+
+    def move(self, make: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Take what ``make`` makes of each column in the place of it."""
+        move_columns(self, ("start", "end", "motion", "held", "y", "D", "R"), make)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -155,6 +166,10 @@ class StepColumns(Sequence[MicroStep]):
     D: np.ndarray
     R: np.ndarray
 
+    def move(self, make: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Take what ``make`` makes of each column in the place of it."""
+        move_columns(self, ("t", "number", "cause", "ticks", "before", "after", "held", "D", "R"), make)
+
     def __len__(self) -> int:
         return len(self.t)
 
@@ -172,10 +187,9 @@ class StepColumns(Sequence[MicroStep]):
             self.modes[self.before[k]], self.modes[self.after[k]], D=self.D[at], R=self.R[at],
         )  # fmt: skip
 
-    @property
-    def kind(self) -> list[str]:
-        """Kinds of the micro-steps."""
-        return [KINDS[k] for k in (self.cause < 0).tolist()]
+    def kinds(self, which: np.ndarray) -> list[str]:
+        """Kinds of some micro-steps."""
+        return [KINDS[k] for k in (self.cause[which] < 0).tolist()]
 
     def instants(self) -> tuple[np.ndarray, np.ndarray]:
         """First micro-steps of the instants, which are whole, and whether it is sure that something happened in each."""
@@ -289,15 +303,21 @@ class Prefix(Sequence[T]):
 class Decided:
     """Which instants of a run are events, as far as that was asked: ranges of steps, in order."""
 
-    ranges: list[tuple[int, int]] = field(default_factory=list)
+    first: array[int] = field(default_factory=lambda: array("q"))
+    """First step of each."""
+    beyond: array[int] = field(default_factory=lambda: array("q"))
+    """The step behind the last one of each."""
     steps: int = 0
     """Steps that were looked at."""
 
-    def decide(self, a: int, b: int, happened: bool) -> None:
-        """Note of the next instant, of steps ``a`` to ``b``, whether it is an event."""
-        if happened:
-            self.ranges.append((a, b))
-        self.steps = b
+    def decide(self, first: np.ndarray, beyond: np.ndarray) -> None:
+        """Note that the next instants, of these ranges of steps, are events; others up to the last one are none."""
+        self.first.frombytes(np.asarray(first, np.int64).tobytes())
+        self.beyond.frombytes(np.asarray(beyond, np.int64).tobytes())
+
+    def looked(self, steps: int) -> None:
+        """Note that so many steps were looked at."""
+        self.steps = steps
 
 
 @frozen

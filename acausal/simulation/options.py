@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..results.streaming import Stream
+
 
 @dataclass(frozen=True)
 class Options:
@@ -17,6 +19,8 @@ class Options:
     method: str = "auto"
     rtol: float = 1e-6
     atol: float | None = None
+    stream: Stream | None = None
+    """Where events that were seen before are written to as they are recorded."""
 
 
 @dataclass(eq=False)

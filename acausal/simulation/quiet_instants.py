@@ -97,7 +97,7 @@ class QuietInstants(Repeating):
                 step = MicroStep(state.t, k, "time", triggers, came, mode, D=state.D, R=state.R)
                 self.record.steps.append(step)
                 self.xi = instant.xi
-                lin.ready(z, motion)
+                lin.ready(z, instant.xi, motion)
                 self.linearise()
                 self._arrive()
                 self._signs, self._cleared = (self.core, signs), z

@@ -103,11 +103,14 @@ class Repeating(Run):
             segments, steps = seen.recorded(now.q, self.base.readout)
             self.record.segments.extend(segments)
             self.record.steps.extend(steps)
+            stream = self.options.stream
             self.visits |= seen.visits
             self._arrive_at(seen, seen.reached)
             self.mark()
+            if stream is not None:
+                stream.take(segments, steps)
             if self.report is not None:
-                self.report(float(segments.end[-1]))
+                self.report(self.state.t)
             found, more, over = seen.follow() if more else (0, False, over)
         if moved:
             self.hints.stats.hinted(seen.searches)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 import acausal.simulation.analysed_modes as analysed_modes
 from acausal import (
@@ -174,6 +175,35 @@ def test_a_passed_instant_changes_no_result(name: str, monkeypatch: pytest.Monke
     assert passed.stats.mode_analyses < tested.stats.mode_analyses
     assert str(passed.events) == str(tested.events)
     np.testing.assert_allclose(_finals(passed), _finals(tested), rtol=1e-10, atol=1e-12 * G)
+
+
+class Relayed(Component):
+    """A step that a second micro-step passes on to a nonlinear equation, as a factor or as a source."""
+
+    factor: Structural[bool] = Structural(bool, default=False)
+    x: Variable = Variable(start=0.5)
+    n: Discrete = Discrete(float, start=1.0)
+    level: Discrete = Discrete(float, start=1.0)
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(sample(period=0.25, start=0.25), assign(self.n, 3.0 - pre(self.n)))
+        yield Eq(self.level, pre(self.n))
+        gain, added = (self.level, 0.0) if self.factor else (1.0, self.level)
+        yield Eq(der(self.x), added - gain * self.x**3)
+
+
+@pytest.mark.parametrize("factor", [False, True])
+def test_each_micro_step_of_a_passed_instant_has_its_own_numbers(factor: bool) -> None:
+    result = simulate(Relayed(factor=factor), 2.0, rtol=1e-9)
+    assert result.stats.mode_analyses < 12
+    x, levels = 0.5, [1.0, 2.0] * 4
+    for k, level in enumerate(levels):
+        gain, added = (level, 0.0) if factor else (1.0, level)
+        x = solve_ivp(lambda _, y, a=added, g=gain: a - g * y**3, (0.0, 0.25), [x], rtol=1e-11, atol=1e-13).y[
+            0, -1
+        ]
+        assert result["x"].at(0.25 * (k + 1)) == pytest.approx(x, rel=1e-8)
+    assert result.check()
 
 
 @pytest.mark.sweep(every=3)

@@ -52,8 +52,8 @@ class Linearisation:
         self._tangents, self._work, self.z = tangents, work, z
         self.last: Motion | None = None
         self._alike: dict[Mode, ModeTables] = {}
-        self._ready: tuple[np.ndarray, Motion] | None = None
-        """A motion that was begun, and the core unknowns at its begin."""
+        self._ready: tuple[np.ndarray, np.ndarray, Motion] | None = None
+        """Core unknowns and sources at the begin of a motion, and that."""
         self._begun: dict[Mode, np.ndarray] = {}
         """Open unknowns with which the last motion of each mode began: a guess where that of an event leads nowhere."""
 
@@ -126,8 +126,9 @@ class Linearisation:
         ------
         NewtonFailure, DependentConstraints
         """
-        if self._ready is not None and self._ready[0] is z and self._ready[1].system is system:
-            return self._ready[1]
+        ready = None if self._ready is None else self._begun_already(z, xi, system, values)
+        if ready is not None:
+            return ready
         motion = self.made(z, slopes, xi, system, values, guess)
         motion.select(motion.last)
         mode = system.mode.mode
@@ -135,9 +136,19 @@ class Linearisation:
         self._begun[mode] = motion.last.H
         return motion
 
-    def ready(self, z: np.ndarray, motion: Motion) -> None:
-        """Begin with a motion where the next one is to begin at ``z``."""
-        self._ready = z, motion
+    def ready(self, z: np.ndarray, xi: np.ndarray, motion: Motion) -> None:
+        """Begin with a motion where the next one is to begin at the same unknowns and sources."""
+        self._ready = z, xi, motion
+
+    def _begun_already(
+        self, z: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values
+    ) -> Motion | None:
+        """That motion, if it is in the same mode with the same numbers."""
+        assert self._ready is not None
+        own, sources, motion = self._ready
+        if own is not z or sources is not xi or motion.system is not system:
+            return None
+        return motion if np.array_equal(motion.constants, self.tangents.constants(values)) else None
 
     def made(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values,

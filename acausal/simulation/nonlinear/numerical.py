@@ -16,11 +16,12 @@ from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
 from ...reduction.rounding import SUMMED
-from ..confirmation import confirm_steps
+from ..confirmation import confirm_steps, require
 from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, Sliding
 from ..instants.transition import ModeTables
 from ..propagator import Arrival
 from ..run import Run
+from ..self_check import SOLVED, worst
 from ..watch import can_trigger, open_at_zero, orientations
 from .accuracy import rates_from
 from .forms import Forms
@@ -37,6 +38,8 @@ class Integrated:
     def __init__(self, run: Run) -> None:
         self._run, self._begin = run, run.known._replace(late=run.state.late)
         self._motion: SampledMotion | None = None
+        self._sources: tuple[np.ndarray, np.ndarray] | None = None
+        """At the end of the segment: those that moved, and as they are evaluated."""
 
     @property
     def _scheduled(self) -> bool:
@@ -228,6 +231,7 @@ class Integrated:
         moved, evaluated = len(steps.begin.xi), xi.copy()
         run.sources.evaluate(t, run.state.D, run.state.R, evaluated)
         evaluated[moved:] = xi[moved:]  # Only results read these.
+        self._sources = xi, evaluated
         data = self._tables.data
         return z + data.T[:, len(data.states) :] @ (evaluated - xi), evaluated
 
@@ -244,6 +248,14 @@ class Integrated:
 
     def confirm(self, h: float) -> None:
         """Judge the ends of all steps, and the way there at the first visits of the mode."""
+        if self._sources is not None:
+            moved, evaluated = map(np.abs, self._sources)
+            size = np.maximum(np.maximum(moved, evaluated), self._run.base.model.xi_scale)
+            off, place = (
+                np.abs(np.subtract(*self._sources)),
+                len(self._tables.data.states) + np.arange(len(size)),
+            )
+            require(self._run, worst("motion", place, off, size, SOLVED * size), self._run.state.t + h)
         confirm_steps(self._run, self._tables, h, self._begin)
 
     def _point(self, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
