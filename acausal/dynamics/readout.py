@@ -152,14 +152,16 @@ class Readout:
         found = self._points[key] = self._points.get(key) or PointFrame(self.model.W_core.shape[1], S)
         return found
 
-    def moving_frame(self, S: np.ndarray, data: ReadMode, freedom: int, reason: str) -> PointFrame:
+    def moving_frame(
+        self, S: np.ndarray, data: ReadMode, freedom: int, reason: Callable[[], str]
+    ) -> PointFrame:
         """The same for a mode along its motion, with the generator of the sources; equal modes share one."""
         key = (data.mode, data.undetermined.tobytes(), data.index, freedom)
         found = self._frames.get(key)
         if found is None:
             found = self._frames[key] = PointFrame(
                 self.model.W_core.shape[1], S, data.mode, data.undetermined, data.index, freedom,
-                data.guard_element, reason=reason,
+                data.guard_element, reason=reason(),
             )  # fmt: skip
         return found
 

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from ..errors import warn
-from .dialect import NESTED, width
+from .dialect import NESTED, width, width_of_part
 from .entries import ENTRIES
 from .identity import DIGEST, checksum, compiled
 from .motion import MatrixProduct
@@ -79,9 +79,12 @@ class PackedMany:
         self._rows[len(self.record)] = packed.table
         self.record.append(packed.record)
 
-    def replace(self, k: int, packed: Packed) -> None:
-        """Take another record for one of them."""
-        self._rows[k], self.record[k] = packed.table, packed.record
+    def replace(self, k: int, name: str, part: Any) -> None:
+        """Take another record for a part of one of them."""
+        record = self.record[k]
+        begin = sum(width_of_part(record, before) for before in range(record._fields.index(name)))
+        found = table_of(part)
+        self._rows[k, begin : begin + len(found)], self.record[k] = found, record._replace(**{name: part})
 
 
 class Bound:

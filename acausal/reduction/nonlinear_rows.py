@@ -118,10 +118,21 @@ class NonlinearRows:
                 part.append(np.full((len(part[0]), 1), values.homotopy))
         return _joined([np.hstack(part) for part in parts])
 
+    def read(self, values: Values) -> tuple[bytes, bytes, bytes, float]:
+        """What the constants are made of: they are the same where this is."""
+        p, d, r = self._read
+        return values.P[p].tobytes(), values.D[d].tobytes(), values.R[r].tobytes(), values.homotopy
+
     @property
     def has_homotopy(self) -> bool:
         """Whether some row has simplified parts."""
         return any(k.homotopy for k in self.constants)
+
+    @cached_property
+    def _read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Parameters, discretes and relations that constants read."""
+        p, d, r = (_joined([places[k] for places in self._gather]) for k in range(3))
+        return p, d, r
 
     @cached_property
     def _gather(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:

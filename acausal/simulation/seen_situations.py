@@ -173,7 +173,7 @@ class SeenSituations:
         record, data = self.packed.record[number], self.tables[number].data
         if len(data.constraints) and not record.entry.jump.shape[1] and data.moves_known:
             entry = record.entry._replace(jump=np.ascontiguousarray(data.jump))
-            self.packed.replace(number, Packed(record._replace(entry=entry)))
+            self.packed.replace(number, "entry", entry)
 
     def add_flows(self, number: int) -> None:
         """Add flows for short segments that were made since."""
@@ -187,8 +187,7 @@ class SeenSituations:
 
     def _renew(self, number: int) -> None:
         """Pack a situation with the ways and flows that are known now."""
-        record = self.packed.record[number]._replace(here=self._situation(number))
-        self.packed.replace(number, Packed(record))
+        self.packed.replace(number, "here", self._situation(number))
 
     def _situation(self, number: int) -> Situation:
         key, said, ways = self.keys[number], self._said[number], list(self._ways[number])

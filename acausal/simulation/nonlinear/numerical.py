@@ -294,12 +294,17 @@ class Integrated:
 
     def _frame(self, states: int) -> PointFrame:
         """How results read the states ``[z, z', xi]`` of the mode in force."""
+        base = self._run.base
+        return base.readout.moving_frame(base.exosystem.S, self._tables.data, states, self._reason)
+
+    def _reason(self) -> str:
+        """What keeps the mode in force off the closed form."""
         run = self._run
-        bends, reason = run.tangents.exact(run.state.mode, run.present)[1], run.method.reason
-        if bends >= 0:
-            text, place = nonlinear_row(run.reduced, bends)
-            reason = f"{text} at {place}"
-        return run.base.readout.moving_frame(run.base.exosystem.S, self._tables.data, states, reason)
+        bends = run.tangents.exact(run.state.mode, run.present)[1]
+        if bends < 0:
+            return run.method.reason
+        text, place = nonlinear_row(run.reduced, bends)
+        return f"{text} at {place}"
 
 
 def bent(forms: np.ndarray, Ay: np.ndarray, y: np.ndarray, late: float) -> np.ndarray:

@@ -89,6 +89,7 @@ class Tangents:
         """The first row that bends in a mode, whatever discretes and relations are."""
         self._exact: Recent[tuple[Mode, bytes], tuple[NumericCore | None, int]] = Recent(KEPT_BYTES)
         self._begun: Recent[Mode, Begun] = Recent(KEPT_BYTES)
+        self._constants: tuple[Any, np.ndarray] = None, np.zeros(0)
         self._linearised: tuple[tuple[bytes, ...], NumericCore] | None = None
         """The model that was asked for last: an instant begins where the segment before it ended."""
         position = np.full(core.reduced.n_rows + 1, AFFINE)
@@ -146,8 +147,11 @@ class Tangents:
         return np.flatnonzero(np.isin(self.numbering.base, self.nonlinear_rows.rows[nonlinear]))
 
     def constants(self, values: Values) -> np.ndarray:
-        """Constants of the nonlinear rows."""
-        return self.nonlinear_rows.constant_values(values)
+        """Constants of the nonlinear rows; the last ones are kept, for they seldom change."""
+        key = self.nonlinear_rows.read(values)
+        if self._constants[0] != key:
+            self._constants = key, self.nonlinear_rows.constant_values(values)
+        return self._constants[1]
 
     def sources(self, S: Any, xi: np.ndarray) -> Trajectory:
         """The sources with generator ``S`` from now on, without the states that only linearised models have."""
@@ -163,13 +167,8 @@ class Tangents:
         return self.Z @ z + self.D @ slopes + self.X @ xi
 
     def at(
-        self,
-        z: np.ndarray,
-        slopes: np.ndarray,
-        xi: np.ndarray,
-        values: Values,
-        bends: np.ndarray | None = None,
-    ) -> NumericCore:
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values, bends: np.ndarray | None = None
+    ) -> NumericCore:  # fmt: skip
         """The affine model that linearises the nonlinear one at a point, made when it is first looked at.
 
         Parameters
