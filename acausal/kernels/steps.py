@@ -1,8 +1,8 @@
 """Steps of integration in a row, as long as nothing on the way asks for a closer look.
 
 They are the steps of `dynamics.stepper` with the demands of `simulation.nonlinear`: what is accepted here is what would be
-accepted there. A step about which there is any doubt is left to these: trials at which a point is not found, states that others
-may serve better, forms that come near zero.
+accepted there, but that a row goes on with the rounding of states that it began with. A step about which there is any doubt
+is left to these: trials at which a point is not found, states that others may serve better, forms that come near zero.
 
 References: E. Hairer, S. P. Norsett, G. Wanner, Solving Ordinary Differential Equations I, 2nd ed., Springer 1993, section II.4;
 E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, 2nd ed., Springer 1996, section IV.2 (PI control after

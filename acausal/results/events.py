@@ -183,11 +183,8 @@ class Events(Sequence[Event]):
     @property
     def moved_at_start(self) -> bool:
         """True if a differentiated variable jumped in the first instant."""
-        return any(
-            s.kind == "start" and s.jumps
-            for s in self._record.steps[: int(self._beyond[0])]
-            if len(self._first)
-        )
+        steps = self._record.steps[: int(self._beyond[0])] if len(self._first) else []
+        return any(s.kind == "start" and s.jumps for s in steps)
 
     # -- making them ---------------------------------------------------------------------------------------------
 

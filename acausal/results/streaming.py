@@ -9,6 +9,7 @@ import mmap
 import os
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +19,14 @@ from ..errors import ParameterError, SimulationError
 
 CHUNK = 2**24
 """Bytes of columns that stay in memory."""
+CANNOT = "the record cannot be streamed"
 ALIGNED = 64
 """Bytes to a multiple of which each column begins."""
+
+
+def _closed(file: Any) -> None:
+    with suppress(OSError):
+        file.close()
 
 
 class MovableColumns(Protocol):
@@ -45,19 +52,38 @@ class Stream:
     """
 
     def __init__(self, place: Any) -> None:
-        self.place = "a file of its own" if place is True else os.fspath(place)
+        try:
+            self._path = None if place is True else Path(place)
+        except TypeError as error:
+            why = f"{place!r} is no path"
+            raise ParameterError(CANNOT, why=why, hint="give the path of a file, or True") from error
+        self.place = "a file of its own" if self._path is None else str(self._path)
+        self._file: Any = None
         self._waiting: list[MovableColumns] = []
         self._bytes = self._written = 0
+        if self._path is not None:
+            self._check(self._path)
+
+    def _check(self, path: Path) -> None:
+        """Raise where the file cannot be made, before there is anything to write: a run that fails early leaves none."""
+        if path.exists():
+            why = f"{path}: the file exists"
+        elif not path.parent.is_dir():
+            why = f"{path}: there is no such directory"
+        elif not os.access(path.parent, os.W_OK):
+            why = f"{path}: no files may be made there"
+        else:
+            return
+        hint = "name a file that does not exist: an older result may still read another one"
+        raise ParameterError(CANNOT, why=why, hint=hint)
+
+    def _open(self) -> Any:
         import tempfile
 
-        try:
-            self._file = tempfile.TemporaryFile() if place is True else Path(place).open("x+b")
-        except OSError as error:
-            why = f"{self.place}: {error.strerror}"
-            hint = "name a file that does not exist: an older result may still read another one"
-            raise ParameterError("the record cannot be streamed", why=why, hint=hint) from error
-        # What is mapped stays readable.
-        weakref.finalize(self, self._file.close)
+        found = tempfile.TemporaryFile() if self._path is None else self._path.open("x+b")
+        # What is mapped stays readable. Bytes that found no place are in memory still.
+        weakref.finalize(self, _closed, found)
+        return found
 
     def take(self, *columns: MovableColumns) -> None:
         """Move columns to the file, once there are enough.
@@ -103,6 +129,7 @@ class Stream:
         """Memory that shows columns, each at its place, as the file holds them."""
         begin = self._written
         try:
+            self._file = self._file or self._open()
             for column, place in columns:
                 self._file.seek(begin + place)
                 self._file.write(np.ascontiguousarray(column).data)

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..reduction.affine import Kind, Mode
+from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
 from ..values import frozen
-from .instants.choice import close_to
 from .instants.hints import Cause
 from .instants.transition import Instant
 from .nonlinear.newton import NewtonFailure
@@ -58,6 +58,11 @@ class QuietInstants(Repeating):
     _decides: bool | None = None
 
     @cached_property
+    def _visits(self) -> dict[Mode, int]:
+        """How often each mode might have been entered so."""
+        return {}
+
+    @cached_property
     def _forms(self) -> dict[tuple[NumericCore, Mode], ClearForms | None]:
         return {}
 
@@ -84,13 +89,16 @@ class QuietInstants(Repeating):
         system = lin.tangents.known(mode)
         if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
             return False
+        visits = self._visits[mode] = self._visits.get(mode, 0) + 1
+        if visits & (visits - 1) == 0:
+            return False  # Analysed anew, for it may round otherwise by now.
         before = lin.last
         with suppress(NewtonFailure, DependentConstraints):
             motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
             z, slopes = motion.unknowns(motion.last)
-            signs = self.clear_signs(mode, z, slopes, instant.xi)
-            kept = close_to(self.base.model.scale, z, instant.z_minus)[self.base.model.differentiated].all()
-            if kept and signs is not None and min(signs[: alike.count], default=1) > 0:
+            stays = self._unmoved(instant, z) and np.isfinite(slopes).all()
+            signs = self.clear_signs(mode, z, slopes, instant.xi) if stays else None
+            if signs is not None and min(signs[: alike.count], default=1) > 0:
                 second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
                 came, state.z, state.slopes, state.second, state.mode = state.mode, z, slopes, second, mode
                 state.D = self.discrete.written(state.D, mode)
@@ -105,6 +113,12 @@ class QuietInstants(Repeating):
                 return True
         lin.go_back(lin.core, lin.z, before)
         return False
+
+    def _unmoved(self, instant: Instant, z: np.ndarray) -> bool:
+        """Whether no differentiated variable has moved by more than left limits are known: else it jumps, with impulses."""
+        moving, left, known = self.base.model.differentiated, instant.z_minus, instant.known.each
+        allowed = ROUNDING * np.maximum(np.abs(z), np.abs(left)) + (0.0 if known is None else known)
+        return bool((np.abs(z - left) <= allowed)[moving].all())
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""

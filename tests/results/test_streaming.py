@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from acausal import ParameterError, Program, SimulationError
+from acausal import ParameterError, Program, SimulationError, UnknownPathError
 from acausal.kernels import loading
 from acausal.results import streaming
 from acausal.results.streaming import Stream
@@ -79,8 +79,23 @@ def test_a_file_that_exists_or_cannot_be_made_is_refused(program: Program, tmp_p
     assert (tmp_path / "there").read_bytes() == b"what another result reads"
 
 
+def test_what_is_no_path_is_refused(program: Program) -> None:
+    with pytest.raises(ParameterError, match="1 is no path"):
+        program.simulate(1e-3, stream=1)
+
+
+def test_a_run_that_does_not_begin_leaves_no_file(program: Program, tmp_path: Path) -> None:
+    place = tmp_path / "record"
+    with pytest.raises(UnknownPathError):
+        program.simulate(0.02, stream=place, parameters={"nothing.R": 1.0})
+    assert not place.exists()
+    program.simulate(0.02, stream=place)
+    assert place.exists()
+
+
 def test_nothing_is_lost_where_the_disk_is_full(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected, chunks, write = program.simulate(0.02), [0], Stream._mapped
+    expected, chunks = program.simulate(0.02), [0]
+    write, make = Stream._mapped, Stream._open
 
     class Full:
         """A file on a disk that is full behind its first chunk."""
@@ -97,12 +112,11 @@ def test_nothing_is_lost_where_the_disk_is_full(program: Program, monkeypatch: p
             return self.file.write(data)
 
     def counted(self: Stream, *arguments: Any) -> Any:
-        if not isinstance(self._file, Full):
-            self._file = Full(self._file)  # type: ignore[assignment]
         found = write(self, *arguments)
         chunks[0] += 1
         return found
 
+    monkeypatch.setattr(Stream, "_open", lambda self: Full(make(self)))
     monkeypatch.setattr(Stream, "_mapped", counted)
     with pytest.raises(SimulationError, match="cannot be written") as caught:
         program.simulate(0.02, stream=True)

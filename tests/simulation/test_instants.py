@@ -1,5 +1,6 @@
 """What an instant of a nonlinear model looks at: as few touching models and analysed modes as its search needs."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,6 +28,8 @@ from acausal import (
     pre,
     sample,
     simulate,
+    sin,
+    time,
     when,
 )
 from acausal.components.blocks import BooleanPulse
@@ -129,7 +132,9 @@ def test_an_edge_after_which_nothing_jumps_costs_one_analysis_or_none(
         count[0] = 0
         program.simulate(edges * length)
         costs.append(count[0])
-    assert costs[1] - costs[0] == (0 if passes else most)
+    more = costs[1] - costs[0]
+    # A mode that goes on is analysed anew at its first, second, fourth, eighth ... visit: two of them once here.
+    assert more <= 2 if passes else more == most
 
 
 def test_an_analysis_solves_again_only_what_nonlinear_rows_give(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,3 +292,63 @@ def test_only_what_fired_actions_compare_is_followed(monkeypatch: pytest.MonkeyP
     assert asked == pytest.approx([0.1 * k for k in range(1, 11)])
     assert [bool(b) for b in result["below"].at([0.65, 0.75])] == [False, True]
     assert result["count"].final == 10.0
+
+
+class Staircase(Component):
+    """A source that a clock moves by tiny steps across a capacitance; a slow nonlinear state takes all of its charge."""
+
+    x: Variable = Variable(start=0.5, fixed=True)
+    u: Variable = Variable(start=10.0)
+    i: Variable = Variable()
+    n: Discrete = Discrete(float, start=0.0)
+    step: Parameter = Parameter(default=1e-8)
+
+    def equations(self) -> Iterator[Statement]:
+        yield when(sample(period=0.01, start=0.01), assign(self.n, pre(self.n) + 1.0))
+        yield Eq(self.u, 10.0 + self.step * self.n)
+        yield Eq(self.i, der(self.u))
+        yield Eq(der(self.x), self.i - 1e-9 * self.x**3)
+
+
+@pytest.mark.parametrize("step", [1e-12, 1e-10, 1.5e-8, 2.5e-8, 1e-3])
+def test_small_jumps_of_a_source_carry_their_charges(step: float) -> None:
+    """Each is far below any tolerance, and their sum is not: ``x`` takes up what ``u`` rises by."""
+    result = simulate(Staircase(step=step), 10.0, rtol=1e-9)
+    expected = 0.5 + 1000 * step - 1e-9 * np.mean((0.5 + step * np.arange(1000)) ** 3) * 10.0
+    assert result["u"].final == pytest.approx(10.0 + 1000 * step, rel=1e-14)
+    assert result["x"].final == pytest.approx(expected, abs=2e-12 + 1e-3 * step)
+
+
+class Vanishing(Component):
+    """Sources that vanish where a clock ends a segment drive a nonlinear state."""
+
+    x: Variable = Variable(start=0.5, fixed=True)
+    n: Discrete = Discrete(float, start=0.0)
+    w: Parameter = Parameter(default=math.pi, unit="rad/s")
+    course: Structural[str] = Structural(str)
+
+    def equations(self) -> Iterator[Statement]:
+        courses = {
+            "sine": sin(self.w * time),
+            "polynomial": time * (1.0 - time) * (2.0 - time),
+            "square": (1.0 - time) * (1.0 - time),
+        }
+        yield when(sample(period=1.0, start=1.0), assign(self.n, pre(self.n) + 1.0))
+        yield Eq(der(self.x), courses[self.course] - self.x**3)
+
+
+@pytest.mark.parametrize(
+    ("course", "source"),
+    [
+        ("sine", lambda t: math.sin(math.pi * t)),
+        ("polynomial", lambda t: t * (1.0 - t) * (2.0 - t)),
+        ("square", lambda t: (1.0 - t) ** 2),
+    ],
+)
+def test_sources_may_vanish_at_instants(course: str, source: Any) -> None:
+    """What rounding leaves of them is small beside what they have been, not beside nothing."""
+    result = simulate(Vanishing(course=course), 3.0, rtol=1e-9)
+    exact = solve_ivp(
+        lambda t, x: source(t) - x**3, (0.0, 3.0), [0.5], method="DOP853", rtol=1e-12, atol=1e-14
+    )
+    assert result["x"].final == pytest.approx(exact.y[0, -1], rel=1e-7)

@@ -67,7 +67,7 @@ class Linearisation:
         """Go on with other numbers, whose rows linearise where that is asked for next."""
         if tangents is not None and self._tangents is not None:
             tangents.leave(self._tangents.redundant)
-        self.base, self._tangents, self._begun, self._alike = base, tangents, {}, {}
+        self.base, self._tangents, self._begun, self._alike, self._ready = base, tangents, {}, {}, None
         if tangents is None:
             self.core = base
 
@@ -106,7 +106,7 @@ class Linearisation:
 
     def go_back(self, core: NumericCore, z: np.ndarray, last: Motion | None) -> None:
         """Go back to a model that linearised at ``z``, and to what was the last motion then."""
-        self.core, self.z, self.last = core, z, last
+        self.core, self.z, self.last, self._ready = core, z, last, None
 
     def mode(
         self, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, values: Values
@@ -128,6 +128,7 @@ class Linearisation:
         """
         ready = None if self._ready is None else self._begun_already(z, xi, system, values)
         if ready is not None:
+            self._ready = None  # It moves from here.
             return ready
         motion = self.made(z, slopes, xi, system, values, guess)
         motion.select(motion.last)
@@ -137,7 +138,7 @@ class Linearisation:
         return motion
 
     def ready(self, z: np.ndarray, xi: np.ndarray, motion: Motion) -> None:
-        """Begin with a motion where the next one is to begin at the same unknowns and sources."""
+        """Begin with a motion, once, where the next one is to begin at the same unknowns and sources."""
         self._ready = z, xi, motion
 
     def _begun_already(
@@ -172,18 +173,18 @@ class Linearisation:
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, system: NonlinearSystem, values: Values
     ) -> np.ndarray | None:
         """Magnitudes (n,) of the terms that give the core unknowns at a point; None where they are not told."""
-        last = self.last
+        last, ready = self.last, self._ready
         try:
             motion = self.begin(z, slopes, xi, system, values)
         except (NewtonFailure, DependentConstraints):
             return None
         finally:
-            self.last = last
+            self.last, self._ready = last, ready
         return unknowns_from(motion) if motion.batched else None
 
     def forget_motion(self) -> None:
         """The last motion may have been left with half of its values."""
-        self.last = None
+        self.last = self._ready = None
 
 
 @frozen

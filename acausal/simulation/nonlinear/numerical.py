@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache, cached_property, partial
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...dynamics.quadrature import Course
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
-from ...reduction.rounding import SUMMED
+from ...reduction.rounding import SUMMED, terms_of_sources
 from ..confirmation import confirm_steps, require
 from ..failures import UNSOLVED, ChangePointPassed, HeldByStability, NotSolved, Sliding
 from ..instants.transition import ModeTables
@@ -47,7 +47,7 @@ class Integrated:
         steps = self._run.record.steps
         return bool(steps) and steps[-1].kind == "time" and steps[-1].t == self._run.state.t
 
-    @property
+    @cached_property
     def _tables(self) -> ModeTables:
         """Tables of the mode, as it was analysed the last time: its structure, and how it rounds."""
         run, lin = self._run, self._run.linearisation
@@ -249,8 +249,9 @@ class Integrated:
     def confirm(self, h: float) -> None:
         """Judge the ends of all steps, and the way there at the first visits of the mode."""
         if self._sources is not None:
-            moved, evaluated = map(np.abs, self._sources)
-            size = np.maximum(np.maximum(moved, evaluated), self._run.base.model.xi_scale)
+            base, ends = self._run.base, np.maximum(*map(np.abs, self._sources))
+            size = base.amplitudes.dot(np.maximum(ends, np.abs(self._run.xi)))
+            size = np.maximum(terms_of_sources(base.exosystem.S, size, h), base.model.xi_scale)
             off, place = (
                 np.abs(np.subtract(*self._sources)),
                 len(self._tables.data.states) + np.arange(len(size)),
