@@ -343,7 +343,3 @@ class StepNoise:
         self.resolution[:] = self._begin + evaluated + TWICE * self.drift(h)
         self.missed[:] = MISSED * np.maximum(error, self._error) + evaluated
         self._error, self._terms = error, terms
-
-    def resume(self, terms: np.ndarray, error: np.ndarray) -> None:
-        """Go on behind steps, the last of which left these errors and had these terms of the forms at its end."""
-        self._terms, self._error = terms, error

@@ -300,9 +300,9 @@ class Run:
         y = np.concatenate([self._arrived[2], self.state.slopes, self._arrived[3]])
         return self.base.readout.at(ids, self.base.frame, y, self.moment(), slopes)
 
-    def forget_signs(self) -> None:
-        """The point has moved: signs of forms are taken anew."""
-        self._signs = None
+    def forget_signs(self, known: list[int] | None = None) -> None:
+        """The point has moved: signs of forms are taken anew, unless they are known."""
+        self._signs = None if known is None else (self.core, known)
 
     def visit(self, length: float) -> bool:
         """Count a segment in the present mode; whether to look inside, as at the 1st, 4th, 16th, ... and much longer ones."""

@@ -7,8 +7,12 @@ import pytest
 from acausal import (
     Component,
     Discrete,
+    Eq,
+    Structural,
+    Variable,
     assign,
     change,
+    der,
     initial,
     not_,
     pre,
@@ -125,6 +129,41 @@ class Begun(Component):
 
 def test_what_the_start_makes_true_fires() -> None:
     assert simulate(Begun(), 1.0)["n"].at(0.0) == 1.0
+
+
+class Compared(Component):
+    """A level that the start sets, and conditions that compare a state with it: before, the state is below."""
+
+    x: Variable = Variable(start=-0.47, fixed=True)
+    d: Discrete = Discrete(float, start=0.19)
+    above: Discrete = Discrete(bool)
+    n: Discrete = Discrete(int)
+    m: Discrete = Discrete(int)
+    still: Discrete = Discrete(int)
+    seen: Discrete = Discrete(float)
+    begins: Structural[bool] = Structural(bool, default=False)
+    cubic: Structural[bool] = Structural(bool, default=False)
+
+    def equations(self) -> Statements:
+        yield when(initial() if self.begins else sample(period=10.0), assign(self.d, -0.7))
+        yield Eq(self.above, self.x > self.d)
+        yield when(self.above, assign(self.n, pre(self.n) + 1))
+        yield when(self.x > self.d, assign(self.m, pre(self.m) + 1), assign(self.seen, self.d))
+        yield when(self.x > -0.5, assign(self.still, pre(self.still) + 1))
+        yield Eq(der(self.x), -0.1 * (self.x**3 if self.cubic else self.x))
+
+
+@METHODS
+@pytest.mark.parametrize("cubic", [False, True])
+@pytest.mark.parametrize("begins", [False, True])
+def test_a_state_is_above_a_level_from_when_the_start_sets_that(
+    begins: bool, cubic: bool, method: str
+) -> None:
+    """What held before the start set anything, as ``x > -0.5`` did, fires nothing."""
+    result = simulate(Compared(begins=begins, cubic=cubic), 1.0, method=method)
+    assert [result[name].at(0.0) for name in ("d", "above", "n", "m", "still")] == [-0.7, 1.0, 1.0, 1.0, 0.0]
+    assert result["seen"].at(0.0) == -0.7
+    assert result["m"].final == 1.0
 
 
 class Moved(Component):

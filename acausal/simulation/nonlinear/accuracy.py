@@ -94,13 +94,9 @@ class Accuracy:
         # Of what leaves zero; nothing else is driven by rounding alone.
         self._leaves = np.where(np.abs(self._tangent.values) <= hidden, np.abs(slopes), np.inf)
 
-    def resume(self, before: Place, place: Place, stays: float, errors: np.ndarray) -> None:
-        """Go on from a place behind one or more steps; the last two had these errors, the last one began at ``before``."""
-        motion = self._motion
-        if len(errors) > 1:
-            v = motion.system.v0(before.y, before.xi)
-            self._noise.resume(self._forms.tangent(motion, v).terms, errors[0])
-        self._place, self.error = before, errors[-1]
+    def resume(self, before: Place, place: Place, stays: float, error: np.ndarray) -> None:
+        """Go on from a place behind steps with these errors, the last of which began at the place ``before``."""
+        self._place, self.error = before, error
         self.begin(place, stays)
 
     def flight(self, h: float, resolution: float) -> float:

@@ -367,9 +367,11 @@ class Starting:
     ) -> None:
         """The micro-steps from a point, begun in the mode ``first``."""
         run, starts = self.run, self.run.starts
-        run.stand(problem)
+        run.stand(self._before_all(problem))
+        signs = run.signs()
         run.remember(run.evaluate())
         run.stand(problem.at(mode=first, memory=run.state.memory, timed_next=run.state.timed_next))
+        run.forget_signs(signs)
         run.process("start", (), self.ticks, self.tables.held + kept)
         check_held(run.flat, run.core, starts, run.state.D, run.data, run.y, run.read)
         found = problem.state
@@ -381,6 +383,14 @@ class Starting:
         self.left = not same or any(step.jumps for step in run.record.steps)
         if run.core.system is not None or (completed is not None and self.left):
             check_conditions(completed, self.now())
+
+    def _before_all(self, problem: StartProblem) -> StartProblem:
+        """The same point with sources as discretes make them before anything fires: relations compare with these until then."""
+        state = problem.state
+        xi = self.run.sources.states(state.t, state.D, state.R)
+        if self.run.core.system is not None:
+            return replace(problem, xi=xi)
+        return replace(problem, xi=xi, y=np.concatenate([problem.y[: len(problem.y) - len(xi)], xi]))
 
     def now(self) -> StartProblem:
         """Where the run is."""
