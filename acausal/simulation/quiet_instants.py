@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.affine import Kind, Mode
+from ..reduction.affine import Kind, Mode, ModeData
 from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
 from ..values import frozen
+from .instants.choice import close_to
 from .instants.hints import Cause
 from .instants.transition import Instant
+from .nonlinear.motion import Motion
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
 from .numeric import NumericCore
@@ -96,7 +98,7 @@ class QuietInstants(Repeating):
         with suppress(NewtonFailure, DependentConstraints):
             motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
             z, slopes = motion.unknowns(motion.last)
-            stays = self._unmoved(instant, z) and np.isfinite(slopes).all()
+            stays = self._unmoved(instant, alike.data, before, motion) and np.isfinite(slopes).all()
             signs = self.clear_signs(mode, z, slopes, instant.xi) if stays else None
             if signs is not None and min(signs[: alike.count], default=1) > 0:
                 second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
@@ -114,11 +116,23 @@ class QuietInstants(Repeating):
         lin.go_back(lin.core, lin.z, before)
         return False
 
-    def _unmoved(self, instant: Instant, z: np.ndarray) -> bool:
-        """Whether no differentiated variable has moved by more than left limits are known: else it jumps, with impulses."""
-        moving, left, known = self.base.model.differentiated, instant.z_minus, instant.known.each
-        allowed = ROUNDING * np.maximum(np.abs(z), np.abs(left)) + (0.0 if known is None else known)
-        return bool((np.abs(z - left) <= allowed)[moving].all())
+    def _unmoved(self, instant: Instant, data: ModeData, before: Motion | None, motion: Motion) -> bool:
+        """Whether no differentiated variable jumps: what moves at once carries impulses, however little it moves.
+
+        Those that follow from constraints are told again, to what Newton's method leaves open, and stay where these say what they
+        said ``before``.
+        """
+        z, left, model = motion.unknowns(motion.last)[0], instant.z_minus, self.base.model
+        size = np.maximum(np.abs(z), np.abs(left))
+        if (np.abs(z - left) <= ROUNDING * size)[model.differentiated].all():
+            return True
+        if before is None or not np.array_equal(before.constants, motion.constants):
+            return False
+        xi = before.last.xi
+        over, now = data.constraints[:, len(z) : len(z) + len(xi)], instant.xi[: len(xi)]
+        if (np.abs(over @ (now - xi)) > ROUNDING * (np.abs(over) @ np.abs(xi))).any():
+            return False
+        return bool(close_to(model.scale, z, left)[model.differentiated].all())
 
     def signs(self) -> list[int]:
         """Lexicographic signs of all guards and relations at the present state."""

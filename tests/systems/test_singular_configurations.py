@@ -206,7 +206,8 @@ def test_a_given_motion_leads_through_change_points(rtol: float) -> None:
     t = np.linspace(0.0, 20.0, 4001)
     np.testing.assert_allclose(result["s"].at(t), 2.0 * np.cos(t + 0.3), atol=rtol)
     np.testing.assert_allclose(result["v"].at(t), -2.0 * np.sin(t + 0.3), atol=rtol)
-    np.testing.assert_allclose(result["f"].at(t), -1.0, atol=rtol + 1e-6)
+    # A multiplier follows from second derivatives: its error is that of these.
+    np.testing.assert_allclose(result["f"].at(t), -1.0, atol=2.0 * rtol + 1e-6)
 
 
 class Cranks(Component):

@@ -220,9 +220,9 @@ class QuietSteps:
 
     @property
     def errors(self) -> np.ndarray:
-        """Estimated errors (2, forms) of the last two steps of the row; (1, forms) if it has one."""
+        """Estimated errors (forms,) of the last two steps of the row."""
         count = int(self.state.counts[k.MADE])
-        return self._forms.errors[max(count - 2, 0) : count].copy()
+        return self._forms.errors[max(count - 2, 0) : count].max(axis=0)
 
     def _made(self, begin: Place, y0: np.ndarray) -> list[tuple[Step, Place]]:
         count, log, nx, found = int(self.state.counts[k.MADE]), self._log, self._kernels.size.nx, []
