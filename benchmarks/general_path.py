@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from common import Row, finish, median
+from gates import Gate
 
 from acausal import Component, Statement, compile_model, connect
 from acausal.components.blocks import PWM
@@ -49,5 +50,15 @@ def converter() -> Row:
     return Row(question, figure, error=abs(found / tight - 1.0), allowed=1e-5, note="error against rtol 1e-9")
 
 
+def logic() -> Row:
+    """Run a gate of transistors, the end of whose output is published."""
+    program = compile_model(Gate())
+    found = program.simulate(80.0, initial=Gate.START)["output.v"].final
+    figure = median(lambda: program.simulate(80.0, initial=Gate.START), repeat=3)
+    published = 4.970837023296724
+    question = "NAND gate of transistors, 80 s, rtol 1e-6"
+    return Row(question, figure, error=abs(found / published - 1.0), allowed=1e-6, note="error of the end")
+
+
 if __name__ == "__main__":
-    finish([converter()])
+    finish([converter(), logic()])

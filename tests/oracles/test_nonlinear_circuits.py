@@ -7,6 +7,7 @@ import pytest
 
 from tests.oracles.nonlinear_circuits import (
     amplifier,
+    gate,
     joined,
     saturated_current,
     saturation_current,
@@ -33,6 +34,12 @@ def test_amplifier_starts_at_the_stated_values() -> None:
     """3 V at the emitters, with base and emitter at one potential: no current."""
     start = amplifier(np.array([0.0, 1e-9]), rtol=1e-6)[:, 0]
     np.testing.assert_allclose(start, [0.0, 3.0, 3.0, 6.0, 3.0, 3.0, 6.0, 0.0], atol=1e-12)
+
+
+def test_gate_meets_the_published_end() -> None:
+    """Potentials of the output and of the node below it after 80 s: Test Set for IVP Solvers, release 2.4, "NAND gate"."""
+    end = gate(np.arange(0.0, 81.0, 5.0), rtol=1e-10)[:, -1]
+    np.testing.assert_allclose(end[[4, 9]], [4.970837023296724, -0.2090289583878100], rtol=1e-8)
 
 
 def test_saturated_current_is_published() -> None:

@@ -18,8 +18,9 @@ from acausal.components.electrical import (
     SaturatingInductor,
     SineVoltage,
 )
+from benchmarks.gates import Gate
 from tests.oracles.junction_rectifier import JunctionRectifier
-from tests.oracles.nonlinear_circuits import amplifier, saturated_current, saturation_current
+from tests.oracles.nonlinear_circuits import amplifier, gate, saturated_current, saturation_current
 from tests.oracles.reference_data import load_case, reference_root, requires_case
 from tests.systems.circuits import circuit
 
@@ -95,6 +96,26 @@ def test_transistor_amplifier_at_the_published_end(rtol: float, bound: float) ->
     published = np.array([float(x) for x in re.findall(r"^\| y\d \| (\S+) \|$", text, re.MULTILINE)])
     end = potentials(simulate(two_stages(), 0.2, rtol=rtol), np.array([0.2]))[:, 0]
     assert np.max(np.abs(end - published) / (1 + np.abs(published))) <= bound
+
+
+# -- NAND gate of the test set for IVP solvers ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rtol", "bound"), [(1e-4, 1e-4), (1e-6, 3e-6), (1e-8, 3e-8)])
+def test_gate_of_transistors(rtol: float, bound: float, gate_output: np.ndarray) -> None:
+    result = simulate(Gate(), 80.0, initial=Gate.START, rtol=rtol)
+    found = np.array([result[name].at(TIMES) for name in ("output.v", "middle.v")])
+    assert np.abs(found - gate_output).max() <= bound
+    assert result.check().ok
+
+
+TIMES = np.linspace(0.0, 80.0, 161)
+
+
+@pytest.fixture(scope="module")
+def gate_output() -> np.ndarray:
+    """Potentials of the output and of the node below it."""
+    return gate(TIMES, rtol=1e-10)[[4, 9]]
 
 
 # -- Saturating beside linear inductor ---------------------------------------------------------------------------------
