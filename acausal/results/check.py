@@ -175,21 +175,21 @@ def _points(segments: Segments, times: np.ndarray, most: int | None) -> list[tup
 
     In an instant itself a strict condition that begins to hold is not told from one that does not.
     """
-    lasting = np.flatnonzero(segments.length > 0.0)
-    if not len(lasting):
+    # An event is located to adjacent floats of time, before which nothing has happened yet. What is no longer than that has no
+    # point of which it is known whether it lies before an event or behind it.
+    lasting = segments.length > 2.0 * LOCATED * np.spacing(segments.end)
+    if not lasting.any():
         return [(segments.start[:1], "right")]
     edges = np.unique(np.concatenate([segments.start, segments.end]))
-    first = [g.members[segments.length[g.members] > 0.0][:1] for g in segments.groups]
-    middles = [0.5 * (segments.start[k] + segments.end[k]) for k in first]
-    # An event is located to adjacent floats of time, before which nothing has happened yet.
-    length = np.diff(edges)
-    inside = np.minimum(np.maximum(EXACT * length, LOCATED * np.spacing(edges[1:])), 0.5 * length)
-    begins, ends = edges[:-1] + inside, edges[1:] - inside
+    length, located = np.diff(edges), LOCATED * np.spacing(edges[1:])
+    some, inside = np.flatnonzero(length > 2.0 * located), np.maximum(EXACT * length, located)
+    halfway = 0.5 * (segments.start + segments.end)
+    middles = [halfway[g.members[lasting[g.members]][:1]] for g in segments.groups]
     if most is not None and len(edges) > most:
-        some = np.unique(np.linspace(0, len(inside) - 1, most).astype(np.int64))
-        begins, ends = begins[some], ends[some]
+        some = some[np.unique(np.linspace(0, len(some) - 1, most).astype(np.int64))]
+    begins, ends = (edges[:-1] + inside)[some], (edges[1:] - inside)[some]
     # No stretch follows the end, so that relations after an event there are not known.
-    after = np.concatenate([times[times < segments.end[lasting[-1]]], begins, *middles])
+    after = np.concatenate([times[times < segments.end[lasting][-1]], begins, *middles])
     return [(np.unique(after), "right"), (ends, "left")]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -17,10 +17,13 @@ from acausal import (
     If,
     ParameterError,
     Result,
+    Statement,
+    Structural,
     Variable,
     compile_model,
     der,
     if_else,
+    mod,
     require,
     simulate,
     sin,
@@ -402,3 +405,27 @@ def test_energies_that_impulses_bring_and_take_are_measured_by_what_they_were() 
         assert result.audit(0.0, 0.2).into("source") == pytest.approx(taken, rel=1e-13)
         assert abs(result.audit().into("source")) <= 1e-14 * abs(taken)
         result.check().require()
+
+
+class Pulsed(Component):
+    """A state behind a pulse that `mod` makes of the time."""
+
+    period: Structural[float] = Structural(float, default=0.3)
+    width: Structural[float] = Structural(float, default=0.06)
+    x: Variable = Variable(start=0.5)
+    s: Variable = Variable()
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(self.s, if_else(mod(time, self.period) < self.width, 1.0, 0.0))
+        yield Eq(der(self.x), self.s - self.x)
+
+
+@pytest.mark.parametrize(("period", "width"), [(0.3, 0.06), (0.7, 0.21), (0.25, 0.07)])
+def test_a_stop_at_an_edge_that_rounding_moves_is_no_defect(period: float, width: float) -> None:
+    """Between the edge and the stop there is one float of time, of which nothing is known."""
+    program = compile_model(Pulsed(period=period, width=width))
+    for k in range(1, 12):
+        edge, run = round(k * period + width, 6), program.start(span=5.0)
+        for t in (edge - 0.02, edge, edge + 0.1):
+            run.advance(t)
+        assert run.result.check().ok, edge
