@@ -99,7 +99,8 @@ class If(Named):
     then, otherwise : list of Eq
         In force while the condition is true, and while it is false.
     impulse : Impulse, optional
-        What to do when the change of branch cuts a flow; by default as the run says.
+        What to do when the change of branch cuts a flow; by default as the run says. Only what is declared as a `Flow` is
+        one: a plain `Variable` jumps, and events tell the impulse.
     name : str
         Path of the branch in results: true or false.
 
