@@ -105,9 +105,10 @@ def deviation(values: np.ndarray, reference: np.ndarray) -> float:
     return float(np.max(np.abs(values - reference)) / np.max(np.abs(reference)))
 
 
-def external_error(case: str, signal: Any) -> float | None:
-    """Deviation of a signal from the stored reference of a case, None if that is absent."""
+def external_error(case: str, *signals: Any) -> float | None:
+    """Deviation of signals, one behind the other, from the stored reference of a case, None if that is absent."""
     spec = specification()
     if spec is None or not Path(spec.REF).is_file():
         return None
-    return deviation(signal.at(spec.grid(case)), np.load(spec.REF)[case])
+    found = np.concatenate([signal.at(spec.grid(case)) for signal in signals])
+    return deviation(found, np.load(spec.REF)[case])
