@@ -57,7 +57,6 @@ class QuietInstants(Repeating):
 
     _cleared: np.ndarray | None = None
     """The last point of this kind."""
-    _decides: bool | None = None
 
     @cached_property
     def _visits(self) -> dict[Mode, int]:
@@ -98,7 +97,7 @@ class QuietInstants(Repeating):
         with suppress(NewtonFailure, DependentConstraints):
             motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
             z, slopes = motion.unknowns(motion.last)
-            stays = self._unmoved(instant, alike.data, before, motion) and np.isfinite(slopes).all()
+            stays = self._unmoved(instant, z, alike.data, before, motion) and np.isfinite(slopes).all()
             signs = self.clear_signs(mode, z, slopes, instant.xi) if stays else None
             if signs is not None and min(signs[: alike.count], default=1) > 0:
                 second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
@@ -116,13 +115,15 @@ class QuietInstants(Repeating):
         lin.go_back(lin.core, lin.z, before)
         return False
 
-    def _unmoved(self, instant: Instant, data: ModeData, before: Motion | None, motion: Motion) -> bool:
+    def _unmoved(
+        self, instant: Instant, z: np.ndarray, data: ModeData, before: Motion | None, motion: Motion
+    ) -> bool:
         """Whether no differentiated variable jumps: what moves at once carries impulses, however little it moves.
 
         Those that follow from constraints are told again, to what Newton's method leaves open, and stay where these say what they
         said ``before``.
         """
-        z, left, model = motion.unknowns(motion.last)[0], instant.z_minus, self.base.model
+        left, model = instant.z_minus, self.base.model
         size = np.maximum(np.abs(z), np.abs(left))
         if (np.abs(z - left) <= ROUNDING * size)[model.differentiated].all():
             return True
@@ -173,13 +174,8 @@ class QuietInstants(Repeating):
             self._forms[key] = None if (nonlinear >= 0).any() else ClearForms(rows.A, rows.E, rows.B)
         return self._forms[key]
 
-    @property
+    @cached_property
     def _may_jump(self) -> bool:
         """Whether there are elements that decide by more than their guards, or that latch."""
-        known = self._decides
-        if known is None:
-            kinds = (Kind.IMPACT, Kind.CONDITION)
-            known = self._decides = bool(self.discrete.latches) or any(
-                e.kind in kinds for e in self.base.model.elements
-            )
-        return known
+        kinds = (Kind.IMPACT, Kind.CONDITION)
+        return bool(self.discrete.latches) or any(e.kind in kinds for e in self.base.model.elements)

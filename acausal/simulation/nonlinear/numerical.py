@@ -125,15 +125,14 @@ class Integrated:
             late += 0.5 * watch.armed * bent(watch.forms, data.Ay, y, state.late)
         begin = np.zeros(len(late)) + watch.known(error)
         weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
-
         place, solved = motion.last, motion.solved
 
         @cache
         def terms() -> np.ndarray:
             found = np.abs(rates) @ np.abs(y)
-            return (
-                np.maximum(found, rates_from(motion, place, solved)[data.states]) if motion.batched else found
-            )
+            if not motion.batched:
+                return found
+            return np.maximum(found, rates_from(motion, place, solved)[data.states])
 
         return StepNoise(
             begin,
@@ -252,10 +251,8 @@ class Integrated:
             base, ends = self._run.base, np.maximum(*map(np.abs, self._sources))
             size = base.amplitudes.dot(np.maximum(ends, np.abs(self._run.xi)))
             size = np.maximum(terms_of_sources(base.exosystem.S, size, h), base.model.xi_scale)
-            off, place = (
-                np.abs(np.subtract(*self._sources)),
-                len(self._tables.data.states) + np.arange(len(size)),
-            )
+            off = np.abs(np.subtract(*self._sources))
+            place = len(self._tables.data.states) + np.arange(len(size))
             require(self._run, worst("motion", place, off, size, SOLVED * size), self._run.state.t + h)
         confirm_steps(self._run, self._tables, h, self._begin)
 
