@@ -562,23 +562,23 @@ class Loop(QuietInstants):
 
     def next_mode(self, present: Mode, instant: Instant, triggers: tuple[Any, ...]) -> Choice:
         """The consistent mode after an instant, and the point in it."""
-        state = self.state
-        lin = self.linearisation
+        state, lin = self.state, self.linearisation
         if lin.core.system is not None:
             return only_mode(lin, state.slopes, instant.z_minus, instant.reinits, instant.xi, self.present)
-
-        relations = self.state_relations
+        free, relations = self.bounds is None and not instant.reinits, self.state_relations
+        cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
+        hint = self.hints.foreseen(cause) if free and self.reduced.nonlinear else None
+        leaves = hint is not None and self.leaves(present, instant, hint)
 
         def search(begin: Mode) -> Choice:
-            return self.hints.next_mode(lin.core.search, begin, instant, triggers, relations)
+            return self.hints.next_mode(lin.core.search, begin, instant, triggers, relations, leaves)
 
         if not self.reduced.nonlinear:
             return search(present)
-        free = self.bounds is None and not instant.reinits
-        cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
-        hint = self.hints.foreseen(cause) if free else None
+        start = None if leaves or not free else self.base.search.begin(present, instant.forced)
+        modes = [mode for mode in dict.fromkeys((start, hint)) if mode is not None]
         begin = state.z, state.slopes
-        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, hint)
+        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, modes)
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""

@@ -137,7 +137,9 @@ class NumericCore:
     @cached_property
     def search(self) -> Search:
         """The search for modes, with the test of candidates."""
-        return Search(self.model, CandidateTest(self.model, self.mode, self._made))
+        return Search(
+            self.model, CandidateTest(self.model, self.mode, self._made), bool(self.reduced.nonlinear)
+        )
 
     def _made(self, data: ModeData) -> ModeTables:
         # Relations of sparse rows are told by the motion.

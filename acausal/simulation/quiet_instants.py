@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ..reduction.affine import Kind, Mode, ModeData
+from ..reduction.affine import Element, Inadmissible, Kind, Mode, ModeData
 from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
 from ..values import frozen
-from .instants.choice import close_to
+from .failures import UNSOLVED
+from .instants.choice import close_to, smooth
 from .instants.hints import Cause
-from .instants.transition import Instant
+from .instants.transition import Instant, only_these_move
 from .nonlinear.motion import Motion
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
@@ -43,13 +44,11 @@ class ClearForms:
 
     def signs(
         self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, size: np.ndarray, part: float
-    ) -> list[int] | None:
-        """Signs of the values; None where one is not clear of zero, with unknowns of these magnitudes."""
+    ) -> list[int]:
+        """Signs of the values, zero where they are not clear of it, with unknowns of these magnitudes."""
         values = self.A @ z + self.E @ slopes + self.B @ xi
         terms = np.abs(self.A) @ size + np.abs(self.E) @ np.abs(slopes) + np.abs(self.B) @ np.abs(xi)
-        if not (np.abs(values) > part * terms).all():
-            return None
-        return np.sign(values).astype(int).tolist()
+        return np.where(np.abs(values) > part * terms, np.sign(values), 0.0).astype(int).tolist()
 
 
 class QuietInstants(Repeating):
@@ -84,17 +83,22 @@ class QuietInstants(Repeating):
         cause = Cause(state.mode, triggers, instant.forced, instant.disabled_guards, self.state_relations)
         known = self.hints.known(cause)
         mode = next(iter(known), None)
-        alike = None if mode is None or known[mode] else lin.alike(mode)
+        alike = None if mode is None else lin.alike(mode)
         if mode is None or alike is None or lin.exact(mode, self.present) is not None:
             return False
         system = lin.tangents.known(mode)
         if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
             return False
+        begin = self.base.search.begin(state.mode, instant.forced)
         visits = self._visits[mode] = self._visits.get(mode, 0) + 1
         if visits & (visits - 1) == 0:
+            lin.forget(begin)
             return False  # Analysed anew, for it may round otherwise by now.
         before = lin.last
         with suppress(NewtonFailure, DependentConstraints):
+            if mode != begin and not self.leaves(state.mode, instant, mode):
+                lin.go_back(lin.core, lin.z, before)
+                return False
             motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
             z, slopes = motion.unknowns(motion.last)
             stays = self._unmoved(instant, z, alike.data, before, motion) and np.isfinite(slopes).all()
@@ -114,6 +118,30 @@ class QuietInstants(Repeating):
                 return True
         lin.go_back(lin.core, lin.z, before)
         return False
+
+    def leaves(self, present: Mode, instant: Instant, mode: Mode) -> bool:
+        """Whether a search from the present mode, which has led to another one before, cannot end where it begins."""
+        lin, begin = self.linearisation, self.base.search.begin(present, instant.forced)
+        if begin == mode or self._may_jump or not only_these_move(self._one_sided, begin, mode):
+            return False
+        last = lin.last
+        try:
+            motion = smooth(lin, self.state.slopes, instant.z_minus, instant.xi, self.present, begin)
+        except UNSOLVED:
+            return False
+        finally:
+            lin.go_back(lin.core, lin.z, last)
+        if motion is not None:
+            return self._refused(instant, begin, *motion.unknowns(motion.last))
+        # Impulses or sources decide, as they did where the mode was analysed the last time.
+        try:
+            tables = lin.alike(begin) or lin.core.tables(lin.core.mode(begin))
+            lin.keep(tables)
+            verdict = tables.verdict(instant)
+        except Inadmissible:
+            return True
+        restart = verdict.restart
+        return not verdict.consistent and restart is not None and restart.jumped
 
     def _unmoved(
         self, instant: Instant, z: np.ndarray, data: ModeData, before: Motion | None, motion: Motion
@@ -157,15 +185,40 @@ class QuietInstants(Repeating):
     def clear_signs(self, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int] | None:
         """Signs of the guards of a mode and of relations at a point of it; None where one is not clear, or bends."""
         forms = self._clear_forms(mode)
+        signs = None if forms is None else forms.signs(z, slopes, xi, *self._clear_from(z))
+        return signs if signs is not None and all(signs) else None
+
+    def _refused(self, instant: Instant, mode: Mode, z: np.ndarray, slopes: np.ndarray) -> bool:
+        """Whether a guard of a mode is clearly negative at a point of it."""
+        forms = self._clear_forms(mode)
         if forms is None:
-            return None
+            return False
+        guards = (
+            (k, b, g) for k, b in enumerate(mode) for g in range(len(self._elements[k].branches[b].guards))
+        )
+        signs = forms.signs(z, slopes, instant.xi, *self._clear_from(z))
+        return any(
+            sign < 0 and instant.forced[guard[0]] < 0 and guard not in instant.disabled_guards
+            for sign, guard in zip(signs, guards, strict=False)
+        )
+
+    def _clear_from(self, z: np.ndarray) -> tuple[np.ndarray, float]:
+        """Magnitudes of the core unknowns, and the part of the terms of a form from which on it is clear of zero."""
         part = max(CLEAR, TOLERANCES * self.method.tolerances.rtol)
-        return forms.signs(z, slopes, xi, np.maximum(np.abs(z), self.integration.size), part)
+        return np.maximum(np.abs(z), self.integration.size), part
 
     @property
     def is_clear(self) -> bool:
         """Whether the present point is one of these."""
         return self._cleared is self.state.z
+
+    @property
+    def _one_sided(self) -> list[bool]:
+        return [element.kind is Kind.COMPLEMENTARITY for element in self._elements]
+
+    @property
+    def _elements(self) -> tuple[Element, ...]:
+        return self.base.model.elements
 
     def _clear_forms(self, mode: Mode) -> ClearForms | None:
         key = self.base, mode
@@ -178,4 +231,4 @@ class QuietInstants(Repeating):
     def _may_jump(self) -> bool:
         """Whether there are elements that decide by more than their guards, or that latch."""
         kinds = (Kind.IMPACT, Kind.CONDITION)
-        return bool(self.discrete.latches) or any(e.kind in kinds for e in self.base.model.elements)
+        return bool(self.discrete.latches) or any(e.kind in kinds for e in self._elements)

@@ -161,15 +161,16 @@ class Repeating(Run):
         known = (
             self.hints.known(Cause(before.mode, triggers, now.forced, now.disabled, key.relations))
             if searched
-            else {}
+            else ()
         )
         if searched:
             situations.agree(before.mode, cause, ticks, key, tuple(known))
         if jumped or (searched and now.mode not in known):
             return  # A search may find another one.
-        rivals = known[now.mode] if searched else ()
+        search = self.core.search
+        rivals = search.rivals(search.begin(before.mode, now.forced), now.mode) if searched else ()
         stays = before.forced == now.forced and before.disabled == now.disabled
-        if rivals and not (rivals == (before.mode,) and stays):
+        if rivals is None or (rivals and not (rivals == (before.mode,) and stays)):
             return
         if there is not None:
             situations.add_flows(there)

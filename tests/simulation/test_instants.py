@@ -44,7 +44,7 @@ from acausal.components.electrical import (
     SaturatingInductor,
 )
 from acausal.reduction.elimination import Elimination
-from acausal.simulation.instants.hints import Hints
+from acausal.simulation.instants import choice
 from acausal.simulation.loop import Loop
 from acausal.simulation.quiet_instants import QuietInstants
 from tests.systems.mechanism_models import Bob, G
@@ -218,7 +218,7 @@ def test_a_foreseen_mode_changes_no_result(name: str, monkeypatch: pytest.Monkey
     program = compile_model(model)
     monkeypatch.setattr(QuietInstants, "passes", lambda *_: False)
     foreseen = program.simulate(length)
-    monkeypatch.setattr(Hints, "foreseen", lambda *_: None)
+    monkeypatch.setattr(choice, "_foreseen", lambda *_: None)
     sought = program.simulate(length)
     assert foreseen.stats.searches < sought.stats.searches
     np.testing.assert_allclose(_finals(foreseen), _finals(sought), rtol=1e-10, atol=1e-12 * G)

@@ -93,9 +93,9 @@ def test_a_nonlinear_equation_that_is_not_solved_is_found(monkeypatch: pytest.Mo
 def test_a_search_that_keeps_the_present_mode_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     right = Hints.next_mode
 
-    def kept(self: Hints, chooser: Any, mode: Any, instant: Any, triggers: Any, relations: Any) -> Any:
-        choice = right(self, chooser, mode, instant, triggers, relations)
-        if triggers == ():  # the first instant
+    def kept(self: Hints, chooser: Any, mode: Any, instant: Any, *others: Any) -> Any:
+        choice = right(self, chooser, mode, instant, *others)
+        if others[0] == ():  # the first instant
             return choice
         model, data = chooser._model, chooser.test.known[mode].data
         return replace(choice, restart=transition.restart(model, instant.limits(data)))

@@ -13,6 +13,7 @@ from ...reduction.affine import Mode, Restart
 from ...reduction.core import Values
 from ..failures import NoConsistentPoint
 from ..nonlinear.linearisation import Linearisation
+from ..nonlinear.motion import Motion
 from ..nonlinear.newton import NewtonFailure
 from ..nonlinear.state_selection import DependentConstraints
 from .restart import LeftLimits
@@ -40,7 +41,7 @@ Search = Callable[[Mode], Choice]
 
 def choose(
     lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], z_minus: np.ndarray, xi: np.ndarray,
-    values: Values, present: Mode, hint: Mode | None,
+    values: Values, present: Mode, foreseen: Sequence[Mode] = (),
 ) -> Choice:  # fmt: skip
     """The consistent mode after an instant, and the point in it.
 
@@ -50,8 +51,9 @@ def choose(
         Core unknowns before the instant, with their slopes.
     xi, values
         Sources, parameters and discretes after the instant.
-    hint : Mode or None
-        A foretold mode to which differentiated variables are likely not to jump.
+    foreseen : sequence of Mode
+        Modes to which differentiated variables are likely not to jump, in the order in which they are tried: that with which a
+        search begins where it is not known to be left, then a foretold one.
 
     Raises
     ------
@@ -62,12 +64,14 @@ def choose(
     Every round searches on the model that linearises at the last point, restarts there from the left limits,
     and solves the nonlinear rows of the mode found from that restart. At a fixed point the restart conserves what
     it must, all rows hold, and guards have their signs along the nonlinear motion. A search begins with the present
-    mode; where tangents lead to and fro between modes, with the last one. Where a hint foretells the mode and nothing
-    can jump in it, the first round would do no more than name it.
+    mode; where tangents lead to and fro between modes, with the last one. Where the mode is foreseen and nothing can jump in it,
+    the first round would do no more than name it. On tangents of another mode the one before may seem to end, so that it is tried
+    on its own.
     """
-    foreseen = None if hint is None else _foreseen(lin, search, begin[1], z_minus, xi, values, present, hint)
-    if foreseen is not None:
-        return foreseen
+    for mode in foreseen:
+        found = _foreseen(lin, search, begin[1], z_minus, xi, values, present, mode)
+        if found is not None:
+            return found
     nearest = np.inf
     for choice, again, far in _rounds(lin, search, begin, xi, values, present):
         if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
@@ -107,7 +111,7 @@ def restarted(
     before = lin.core, lin.z, lin.last
     try:
         lin.linearise(*begin, xi, values)
-        return choose(lin, enter, begin, begin[0], xi, values, mode, None).restart
+        return choose(lin, enter, begin, begin[0], xi, values, mode).restart
     finally:
         lin.go_back(*before)
 
@@ -159,21 +163,18 @@ def _foreseen(
     present: Mode,
     mode: Mode,
 ) -> Choice | None:
-    """The fixed point in the mode that a hint foretells, if that is one to which no differentiated variable jumps.
+    """The fixed point in a mode that is foreseen, if that is one to which no differentiated variable jumps.
 
     Left limits then are what a restart leads to, and the guess for the rest.
     """
-    system = lin.tangents.known(mode)
-    if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
-        return None  # A slope that is a coordinate has no left limit that is kept.
     before = lin.core, lin.z, lin.last
     choice = None
     with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
-        motion = lin.begin(z_minus, slopes, xi, system, values, lin.z, True)
-        z, rates = motion.unknowns(motion.last)
-        moving = lin.base.model.differentiated
-        if _close(lin, z, z_minus)[moving].all():
-            bends = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else None
+        motion = smooth(lin, slopes, z_minus, xi, values, mode)
+        if motion is not None:
+            z, rates = motion.unknowns(motion.last)
+            deep = lin.tangents.deep
+            bends = motion.system.z_of @ motion.bends(motion.last) if deep else None
             lin.linearise(z, rates, xi, values, bends)
             choice = search(present)
     if choice is not None:
@@ -182,6 +183,23 @@ def _foreseen(
             return Choice(restart, choice.history, others=choice.others)
     lin.go_back(*before)
     return None
+
+
+def smooth(
+    lin: Linearisation, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values, mode: Mode
+) -> Motion | None:
+    """The motion that goes on in a mode, None where a differentiated variable jumps, or tangents do not know the mode.
+
+    Raises
+    ------
+    NewtonFailure, DependentConstraints
+    """
+    system = lin.tangents.known(mode)
+    if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
+        return None  # A slope that is a coordinate has no left limit that is kept.
+    motion = lin.begin(z_minus, slopes, xi, system, values, lin.z, True)
+    moving = lin.base.model.differentiated
+    return motion if _close(lin, motion.unknowns(motion.last)[0], z_minus)[moving].all() else None
 
 
 def only_mode(

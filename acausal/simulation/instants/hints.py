@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable
 from typing import NamedTuple
 
 from ...reduction.affine import Mode
@@ -32,10 +32,9 @@ class Hints:
     """
 
     def __init__(self) -> None:
-        self._known: dict[Cause, dict[Mode, tuple[Mode, ...]]] = {}
-        """Modes to which causes have led in order of discovery, with those that a search takes before each."""
+        self._known: dict[Cause, dict[Mode, None]] = {}
+        """Modes to which causes have led in order of discovery."""
         self._last: dict[Cause, Mode] = {}
-        self._monotone: list[bool] = []
         self.stats = SearchStats()
 
     def next_mode(
@@ -45,6 +44,7 @@ class Hints:
         instant: Instant,
         triggers: tuple[Hashable, ...] = (),
         relations: tuple[float, ...] = (),
+        leaves: bool = False,
     ) -> Choice:
         """The consistent mode after an instant.
 
@@ -59,20 +59,25 @@ class Hints:
             What caused the instant: hints depend on it.
         relations : tuple of float
             Truth of the relations of states, as the discrete part has it now.
+        leaves : bool
+            Whether the present mode is known to end.
 
         Raises
         ------
         NoConsistentMode
         """
         cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
-        for mode, rivals in self.known(cause).items():
-            verdict = _confirmed(chooser, instant, mode, rivals)
+        start = chooser.begin(present, instant.forced)
+        for mode in self.known(cause):
+            rivals = chooser.rivals(start, mode)
+            if rivals is None:
+                continue
+            verdict = _confirmed(chooser, instant, mode, () if leaves else rivals)
             if verdict is not None and verdict.restart is not None:
                 self.stats.hinted(1)
                 self._last[cause] = mode
                 return Choice(verdict.restart, (), verdict.signs)
         self.stats.began()
-        start = chooser.begin(present, instant.forced)
         choice = chooser.search(instant, start, self.stats)
         self._remember(cause, start, choice.restart.data.mode, chooser)
         return choice
@@ -81,22 +86,19 @@ class Hints:
         """The mode to which a cause has led the last time; None without any."""
         return self._last.get(cause)
 
-    def known(self, cause: Cause) -> Mapping[Mode, tuple[Mode, ...]]:
-        """The modes that are tested first, in order, with those that are tested before each."""
-        return self._known.get(cause, {})
+    def known(self, cause: Cause) -> Collection[Mode]:
+        """The modes that are tested first, in order."""
+        return self._known.get(cause, {}).keys()
 
     def _remember(self, cause: Cause, start: Mode, mode: Mode, chooser: Chooser) -> None:
-        if chooser.monotone != self._monotone:
-            self._known, self._last, self._monotone = {}, {}, chooser.monotone
-        rivals = chooser.rivals(start, mode)
-        if rivals is None:
+        if chooser.rivals(start, mode) is None:
             self._known.pop(cause, None)
             self._last.pop(cause, None)
             return
         known = self._known.setdefault(cause, {})
         if len(known) >= MOST_OUTCOMES:
             known.clear()
-        known[mode], self._last[cause] = rivals, mode
+        known[mode], self._last[cause] = None, mode
         if len(self._known) > MOST_CAUSES:
             oldest = next(iter(self._known))
             del self._known[oldest], self._last[oldest]
@@ -105,8 +107,9 @@ class Hints:
 def _confirmed(chooser: Chooser, instant: Instant, mode: Mode, rivals: tuple[Mode, ...]) -> Verdict | None:
     """The verdict on a mode that a search would find again; None where it might find another one.
 
-    What takes more to break away than to slide must do so alone: forces on others are between those of the mode in which it
-    rests and of that in which it slides, as is its own force at the breakaway level, and no other one is violated in either.
+    Where others may suit, what moves must be all that cannot stay, and alone: what takes more to break away than to slide has
+    forces on others between those of the mode in which it rests and of that in which it slides, as is its own force at the
+    breakaway level, and no other one is violated in either.
     """
     for rival in rivals:
         moved = {k for k, (a, b) in enumerate(zip(rival, mode, strict=True)) if a != b}

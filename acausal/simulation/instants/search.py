@@ -17,6 +17,7 @@ from ..analysed_modes import MODE_BYTES, Recent
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free, most_modes
 from .tableau import BranchTableau, held_back, propose
 from .transition import CandidateTest, Choice, Crossed, Instant, SearchStats, Tried, Verdict, only_these_move
+from .uniqueness import exclude_each_other
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
@@ -49,10 +50,12 @@ class Search:
     model : AffineModel
     test : CandidateTest
         Of its modes.
+    tangent : bool
+        Whether the model stands for a nonlinear one, which has other numbers at every point.
     """
 
-    def __init__(self, model: AffineModel, test: CandidateTest) -> None:
-        self._model, self.test = model, test
+    def __init__(self, model: AffineModel, test: CandidateTest, tangent: bool = False) -> None:
+        self._model, self.test, self._tangent = model, test, tangent
         self.monotone = [element.monotone for element in model.elements]
         self._contacts = any(element.kind is Kind.IMPACT for element in model.elements)
         self._curves = [element.monotone or element.kind in _ONE_CURVE for element in model.elements]
@@ -60,6 +63,7 @@ class Search:
         """By the order of their rate."""
         self._named: set[tuple[Mode, Mode]] = set()
         """Transitions of which other modes were told."""
+        self._excluding: dict[tuple[Mode, Mode], bool] = {}
 
     @cached_property
     def _parts(self) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
@@ -78,18 +82,30 @@ class Search:
     def rivals(self, begin: Mode, mode: Mode) -> tuple[Mode, ...] | None:
         """The modes that a search from one mode takes before another one to which it has led; None where it may take any.
 
-        Where monotone elements move there are none. One friction that takes more to break away than to slide stays as it is
-        where it can, and rests where it cannot. Beside contacts, which may touch on the way of a search, it may take any.
+        Where monotone elements move there are none if no point suits both modes, else that from which it begins. One friction
+        that takes more to break away than to slide stays as it is where it can, and rests where it cannot. Beside contacts, which
+        may touch on the way of a search, it may take any.
         """
         changed = [k for k, (a, b) in enumerate(zip(begin, mode, strict=True)) if a != b]
         uneven = [k for k in changed if not self.monotone[k]]
         if not uneven:
-            return ()
+            return () if not changed or self._exclude_each_other(mode, begin) else (begin,)
         (k, *others), known = changed, (STICK, *SLIDING)
         if others or self._contacts or not self._uneven(k) or begin[k] not in known or mode[k] not in known:
             return None
         resting = (*mode[:k], STICK, *mode[k + 1 :])
         return tuple(m for m in dict.fromkeys((begin, resting)) if m != mode)
+
+    def _exclude_each_other(self, mode: Mode, begin: Mode) -> bool:
+        """Whether no point suits two modes; false where that is not known, as where it depends on the point."""
+        if self._tangent:
+            return False
+        found = self._excluding.get((mode, begin))
+        if found is None:
+            tables = self.test.known.get(mode)
+            tableau = self._tableau_above(None if tables is None else tables.data)
+            found = self._excluding[mode, begin] = exclude_each_other(tableau, mode, begin)
+        return found
 
     def moves(self, chosen: Verdict) -> bool:
         """Whether all frictions that slide have or get a speed: others may be held again."""
@@ -226,9 +242,10 @@ class Search:
 
     def _tableau(self, verdict: Verdict) -> BranchTableau:
         """The tableau at a rate above the motions of a mode."""
-        tau = self._model.T0
-        if verdict.restart is not None:
-            tau = min(tau, verdict.restart.data.tau)
+        return self._tableau_above(None if verdict.restart is None else verdict.restart.data)
+
+    def _tableau_above(self, data: ModeData | None) -> BranchTableau:
+        tau = self._model.T0 if data is None else min(self._model.T0, data.tau)
         order = math.floor(math.log2(tau))
         found = self._tableaus.get(order)
         if found is None:

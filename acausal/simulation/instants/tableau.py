@@ -87,6 +87,7 @@ class BranchTableau:
         size = np.abs(over * columns).max(axis=1, initial=0.0)
         self._row_scale = 1.0 / np.where(size > 0.0, size, 1.0)
         self.given = np.vstack([over * columns * self._row_scale[:, None], np.eye(len(free))])
+        self._basis: Exchanged | None = None
 
     def _sizes(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Magnitudes (n,) of what left limits were computed from: what follows from others is as exact as what tells it."""
@@ -96,10 +97,20 @@ class BranchTableau:
         size[unknowns] = terms / factors[np.arange(len(rows)), unknowns]
         return size
 
+    def basis(self, mode: Mode) -> Exchanged:
+        """All forms in terms of the rows of a mode, on from the mode that was asked for last.
+
+        Exchanges round: after as many as there are rows it begins anew.
+        """
+        if self._basis is None or self._basis.exchanges > len(self._basis.slots):
+            self._basis = Exchanged(self)
+        self._basis.enter(mode)
+        return self._basis
+
     @property
     def bytes(self) -> int:
         """Size of its arrays."""
-        return self.given.nbytes + self._full.nbytes + sum(a.nbytes for a in self._base or ())
+        return 2 * self.given.nbytes + self._full.nbytes + sum(a.nbytes for a in self._base or ())
 
     def _laplace(self, rows: Rows) -> np.ndarray:
         return rows.A + self._s * rows.E
@@ -222,31 +233,16 @@ def _numbered(
     return stack_rows(parts, model), equations, guards, relations
 
 
-class Position:
-    """The tableau in terms of the rows of one mode at one instant."""
+class Exchanged:
+    """The tableau in terms of the rows of one mode, whatever the instant."""
 
-    def __init__(
-        self, tableau: BranchTableau, instant: Instant, values: np.ndarray, terms: np.ndarray
-    ) -> None:
-        self._tableau, self.model, self._instant = tableau, tableau.model, instant
-        self._values, self._terms = values, terms
+    def __init__(self, tableau: BranchTableau) -> None:
+        self._tableau = tableau
         self.table = tableau.given.copy()
         k = self.table.shape[1]
         self.slots = np.arange(len(self.table) - k, len(self.table))
         self.dependent: list[int] = []
-        # Guards in force of every branch: their rows, and what a negative one asks for.
-        off, forced = instant.disabled_guards, instant.forced
-        self._asked = [
-            [
-                [
-                    (row, (1, k, target))
-                    for g, (row, target) in enumerate(zip(rows, tableau.targets[k][b], strict=True))
-                    if forced[k] < 0 and (k, b, g) not in off
-                ]
-                for b, rows in enumerate(branches)
-            ]
-            for k, branches in enumerate(tableau.guards)
-        ]
+        self.exchanges = 0
 
     def enter(self, mode: Mode) -> None:
         """Exchange rows until those of a mode are the terms of the others; rows that depend on them are left over."""
@@ -264,6 +260,7 @@ class Position:
 
     def _exchange(self, row: int, slot: int) -> None:
         """Write all rows in terms of ``row`` instead of the one in a slot."""
+        self.exchanges += 1
         factors = self.table[row].copy()
         column = self.table[:, slot] / factors[slot]
         factors[slot] = 0.0
@@ -279,6 +276,30 @@ class Position:
         self.table[row] = 0.0
         self.table[row, slot] = 1.0
         self.slots[slot] = row
+
+
+class Position(Exchanged):
+    """The tableau in terms of the rows of one mode at one instant."""
+
+    def __init__(
+        self, tableau: BranchTableau, instant: Instant, values: np.ndarray, terms: np.ndarray
+    ) -> None:
+        super().__init__(tableau)
+        self.model, self._instant = tableau.model, instant
+        self._values, self._terms = values, terms
+        # Guards in force of every branch: their rows, and what a negative one asks for.
+        off, forced = instant.disabled_guards, instant.forced
+        self._asked = [
+            [
+                [
+                    (row, (1, k, target))
+                    for g, (row, target) in enumerate(zip(rows, tableau.targets[k][b], strict=True))
+                    if forced[k] < 0 and (k, b, g) not in off
+                ]
+                for b, rows in enumerate(branches)
+            ]
+            for k, branches in enumerate(tableau.guards)
+        ]
 
     def constants(self, rows: list[int]) -> np.ndarray:
         """Values of rows where those in the slots vanish; rounding is zero."""

@@ -357,6 +357,33 @@ class ModeTables:
                     found.append((min(decided, default=VALUE), k, target))
         return found
 
+    def verdict(self, instant: Instant) -> Verdict:
+        """Restart in the mode and test all guards and conditions that are not forced.
+
+        Raises
+        ------
+        Inadmissible
+        """
+        limits = instant.limits(self.data)
+        values = restart(self._model, limits, instant.reinits)
+        J1, J2, moved, known = None, None, None, instant.known
+        if values.jumped:
+            # All defects together: those that are beyond doubt by themselves may pull where all of them press.
+            J1 = values.J1 + values.removing
+            J2 = second_impulse(self._model, values, limits, instant.reinits)
+        if values.jumped or (values.removed is not None and limits.moves):
+            moved = limits.carried()
+        if values.removed is not None:
+            known = known.after(values, values.removed if moved is None else moved.removed)
+        signs, levels = self.guards.signs(values.y, known, J1, moved, J2)
+        if instant.crossed is not None and 0 in signs and not values.jumped:
+            crossed = instant.crossed()
+            if crossed is not None and crossed[0] == self.data.mode:
+                _know_crossing(self, signs, levels, crossed[1])
+        violations = _violated_guards(self, signs, levels, instant) if -1 in signs else []
+        violations += self.deselected(instant.forced, values.y, known, J1, moved)
+        return Verdict(self.data.mode, values, tuple(violations), signs=signs)
+
     @cached_property
     def guards(self) -> SignTable:
         """Signs of the guards in force."""
@@ -441,28 +468,9 @@ class CandidateTest:
     def __call__(self, mode: Mode, instant: Instant) -> Verdict:
         """Restart in ``mode`` and test all guards and conditions that are not forced."""
         try:
-            tables = self.known.get(mode) or self.tables(self._modes(mode))
-            limits = instant.limits(tables.data)
-            values = restart(self._model, limits, instant.reinits)
+            return (self.known.get(mode) or self.tables(self._modes(mode))).verdict(instant)
         except Inadmissible as error:
             return Verdict(mode, None, (), error.with_traceback(None))
-        J1, J2, moved, known = None, None, None, instant.known
-        if values.jumped:
-            # All defects together: those that are beyond doubt by themselves may pull where all of them press.
-            J1 = values.J1 + values.removing
-            J2 = second_impulse(self._model, values, limits, instant.reinits)
-        if values.jumped or (values.removed is not None and limits.moves):
-            moved = limits.carried()
-        if values.removed is not None:
-            known = known.after(values, values.removed if moved is None else moved.removed)
-        signs, levels = tables.guards.signs(values.y, known, J1, moved, J2)
-        if instant.crossed is not None and 0 in signs and not values.jumped:
-            crossed = instant.crossed()
-            if crossed is not None and crossed[0] == mode:
-                _know_crossing(tables, signs, levels, crossed[1])
-        violations = _violated_guards(tables, signs, levels, instant) if -1 in signs else []
-        violations += tables.deselected(instant.forced, values.y, known, J1, moved)
-        return Verdict(mode, values, tuple(violations), signs=signs)
 
     def tables(self, data: ModeData) -> ModeTables:
         """Tables of one mode."""

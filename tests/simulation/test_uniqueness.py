@@ -1,0 +1,78 @@
+"""Modes that exclude each other, against a linear program that looks for a point which suits both."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from acausal.reduction.affine import AffineModel, Mode
+from acausal.simulation.instants.tableau import BranchTableau
+from acausal.simulation.instants.uniqueness import MOST_DIFFERENCES, exclude_each_other
+from tests.simulation.switched_networks import build, complementarity
+
+
+def coupled(M: np.ndarray) -> AffineModel:
+    """Elements 0 <= a, 0 <= b with a = q + M b, where q are sources."""
+    m = len(M)
+    rows, elements = [], []
+    for k in range(m):
+        rows.append({k: 1.0, **{m + j: -M[k, j] for j in range(m)}, "xi": {k: -1.0}})
+        elements.append(complementarity(f"element{k}", 2 * m, m, {k: 1.0}, {m + k: 1.0}))
+    names = [f"{letter}{k}" for letter in "ab" for k in range(m)]
+    none = np.zeros(m)
+    return build(names, rows, tuple(elements), np.zeros((m, m)), np.ones(2 * m), none + 1.0, 1.0)
+
+
+def overlap(M: np.ndarray, mode: Mode, other: Mode) -> float:
+    """Largest margin by which one q suits both modes: q = a - M b with a = 0 or b = 0 each."""
+    m = len(M)
+    cones = [np.where(np.array(branches) == 0, np.eye(m), -M) for branches in (mode, other)]
+    equal = np.hstack([cones[0], -cones[1], np.zeros((m, 1))])
+    room = np.hstack([-np.eye(2 * m), np.ones((2 * m, 1))])
+    found = linprog(
+        np.append(np.zeros(2 * m), -1.0), room, np.zeros(2 * m), equal, np.zeros(m),
+        [(0.0, 1.0)] * (2 * m) + [(None, None)],
+    )  # fmt: skip
+    return -found.fun
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_point_suits_modes_that_exclude_each_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, excluded, overlapping = int(rng.integers(2, 4)), 0, 0
+    for _ in range(4):
+        M = rng.normal(size=(m, m)) + 0.5 * np.eye(m)
+        tableau = BranchTableau(coupled(M), 1.0)
+        for mode, other in product(product((0, 1), repeat=m), repeat=2):
+            if mode == other:
+                continue
+            both = overlap(M, mode, other) > 1e-6
+            if exclude_each_other(tableau, mode, other):
+                assert not both, (M, mode, other)
+                excluded += 1
+            overlapping += both
+    assert excluded and overlapping
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_modes_of_passive_networks_exclude_each_other(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    half, turning = rng.normal(size=(2, 5, 5))
+    sizes = 10.0 ** rng.uniform(-4.0, 4.0, 5)
+    M = sizes * (half @ half.T + turning - turning.T) * sizes[:, None]
+    tableau = BranchTableau(coupled(M), 1.0)
+    for other in product((0, 1), repeat=5):
+        assert other == (1, 0, 1, 0, 0) or exclude_each_other(tableau, (1, 0, 1, 0, 0), other)
+
+
+def test_one_that_carries_more_the_more_it_carries_excludes_nothing() -> None:
+    assert not exclude_each_other(BranchTableau(coupled(np.array([[-1.0]])), 1.0), (0,), (1,))
+    assert exclude_each_other(BranchTableau(coupled(np.array([[1.0]])), 1.0), (0,), (1,))
+
+
+def test_where_too_many_elements_differ_nothing_is_known() -> None:
+    m = MOST_DIFFERENCES + 1
+    tableau = BranchTableau(coupled(np.eye(m)), 1.0)
+    assert not exclude_each_other(tableau, (0,) * m, (1,) * m)
+    assert exclude_each_other(tableau, (0,) * m, (1,) * (m - 1) + (0,))
