@@ -18,13 +18,12 @@ import numpy as np
 from ..kernels.crossing import TOUCH, TWICE
 from ..kernels.motion import NoiseForms
 from ..kernels.rounding import LOCATED as LOCATED
+from ..kernels.rounding import MISSED as MISSED
 from ..reduction.affine import Restart
 from ..reduction.rounding import ROUNDING, SUMMED
 from .closed_form import AffineFlow, Trajectory
 from .power_series import PowerSeries
 
-MISSED = 4.0
-"""What integration may have missed of a form, in estimated errors."""
 ORDER = 5
 """Power of its length with which the error of a step grows, in all methods."""
 

@@ -23,5 +23,7 @@ RESOLVED = 2.0**-24
 """Part of the terms of a state by which rounding may move it along a segment: the last place of a float of single precision. A
 loss that is much smaller than this part, in units of the elements beside it, changes less than the rounding of what it makes
 large."""
+MISSED = 4.0
+"""What integration may have missed of a form or of what is solved for, in estimated errors."""
 LATE = 16.0
 """Units in the last place of time by which an event may be late where it is confirmed."""

@@ -9,7 +9,7 @@ import numpy as np
 from .constraints import copy_row, turns_over
 from .dialect import kernel
 from .newton import ACCURATE, COLUMNS, PASSES, find_changes, find_point
-from .rounding import SUMMED
+from .rounding import MISSED, SUMMED
 from .step_forms import BEGIN, END, error_of_forms, stay_clear
 from .step_points import arrive, evaluate_sources, interpolate, look, make_stages, measure, stand
 from .step_records import (
@@ -24,6 +24,8 @@ from .step_records import (
 
 DEPARTS = 0.01
 """Distance from the cubic, in changes over the step, up to which a step resolves a motion: a fifth of a turn of a crank."""
+UNSEEN = 0.1
+"""The same in tolerances of the value itself: what barely changes need not be resolved beyond what is asked of it."""
 PROBE = 0.3819660112501051
 """Part of a step at which it is looked at, an irrational one: a motion that repeats itself is not met at equal phases."""
 LONGER = 2.0
@@ -74,7 +76,10 @@ def probe(k: StepRecords, h: float) -> bool:
 
 @kernel
 def distance_by_rates(k: StepRecords, part: float, h: float, rates: np.ndarray) -> float:
-    """How far open unknowns depart from those that belong to the slope of the step, in units of what is allowed."""
+    """How far open unknowns depart from those that belong to the slope of the step, in units of what is allowed.
+
+    Negative where that slope is rounding.
+    """
     w, of, c, found, moves = k.state, k.places.of_rates, k.changes, 0.0, True
     for i in range(of.shape[0]):
         far, rounded = 0.0, 0.0
@@ -83,7 +88,7 @@ def distance_by_rates(k: StepRecords, part: float, h: float, rates: np.ndarray) 
             rounded += abs(of[i, j]) * (SUMMED * abs(w.y1[j]) / h)
         moves = moves and rounded <= w.allowed[i]
         found = max(found, abs(far) / w.allowed[i])
-    return found if found <= DEPARTS or (found <= 1.0 and moves) else math.inf
+    return found if found <= DEPARTS or moves else DEPARTS - found
 
 
 @kernel
@@ -95,12 +100,26 @@ def distance(k: StepRecords, h: float, part: float, inside: np.ndarray, rates: n
         j = e.solved[i]
         change = max(abs(at.points[END, j] - at.points[BEGIN, j]), abs(inside[j] - at.points[BEGIN, j]))
         w.allowed[i] = DEPARTS * change + share * max(change, w.moved[j])
-        w.allowed[i] += ACCURATE * (w.scale[j] + abs(inside[j]))
-    if w.counts[READS_RATES] > 0:
-        by_rates = distance_by_rates(k, part, h, rates)
-        if by_rates < math.inf:
-            return by_rates
-    found = 0.0
+        w.allowed[i] += ACCURATE * w.scale[j] + UNSEEN * rtol * abs(inside[j])
+    by_rates = distance_by_rates(k, part, h, rates) if w.counts[READS_RATES] > 0 else math.inf
+    if 0.0 <= by_rates <= 1.0:
+        return by_rates
+    found = distance_from_cubic(k, h, part, inside)
+    if found <= 1.0:
+        return found
+    if by_rates < 0.0 or not carry_errors(k, at.points[BEGIN], at.sources[BEGIN]):
+        return math.inf
+    for i in range(e.solved.shape[0]):
+        w.allowed[i] += MISSED * max(
+            abs(k.changes.found[e.solved[i], 0]), abs(k.changes.found[e.solved[i], 1])
+        )
+    return distance_from_cubic(k, h, part, inside)
+
+
+@kernel
+def distance_from_cubic(k: StepRecords, h: float, part: float, inside: np.ndarray) -> float:
+    """The largest distance of what is solved for from its cubic, in units of what is allowed."""
+    w, e, found = k.state, k.equations, 0.0
     for i in range(e.solved.shape[0]):
         j = e.solved[i]
         far = abs(inside[j] - cubic(k, j, part, h)) / w.allowed[i]
@@ -137,7 +156,10 @@ def doubt_at(k: StepRecords, point: np.ndarray, sources: np.ndarray) -> float:
 
 @kernel
 def departs(k: StepRecords, h: float) -> float:
-    """How far a step departs from what it resolves, in units of what may be; `DOUBT` where that needs a closer look."""
+    """How far a step departs from what it resolves, in units of what may be; `DOUBT` where that needs a closer look.
+
+    Rounding, which the closer look allows for, is left out.
+    """
     w, at, p, last = k.state, k.places, k.points, k.method.times.shape[0] - 1
     if k.constraints.levels.shape[0] > 0:
         for i in range(w.units.shape[0]):
@@ -160,7 +182,7 @@ def departs(k: StepRecords, h: float) -> float:
         found = max(found, doubt_at(k, p.points[last], p.sources[last]))
         if probed:
             found = max(found, doubt_at(k, at.probe, at.probe_sources))
-    return found if found <= 1.0 else DOUBT
+    return found if found < math.inf else DOUBT
 
 
 @kernel

@@ -68,6 +68,8 @@ SMALLEST_STEP = 16
 """In units in the last place of the time."""
 MOST_TRIALS = 100
 """Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
+MOST_REJECTED = 16
+"""The same of a step in a row: where rounding rejects it, more are of no use."""
 NEAR, FAR = 0.2, 1.5
 """Distances from a singular point ahead, in steps, between which a step would end next to it."""
 STANDING = (2.0**-52 / DEPARTS) ** 0.5
@@ -241,9 +243,9 @@ def find_step(k: StepRecords) -> int:
         if error <= 1.0:
             break
         h = (t1 - t) * reduction(error, order)
-        if h < shortest or rejected >= MOST_TRIALS:
-            return DOUBTFUL
         rejected += 1
+        if h < shortest or rejected > MOST_REJECTED:
+            return DOUBTFUL
         counts[REJECTED] += 1
     if not stays_open(k, t1 - t):
         return DOUBTFUL

@@ -20,7 +20,7 @@ import numpy as np
 from ...dynamics.noise import LOCATED, MISSED, TWICE, StepNoise, lasting
 from ...dynamics.step import Step
 from ...kernels.newton import ACCURATE, REACHED
-from ...kernels.step_doubts import DEPARTS, LONGER, PROBE
+from ...kernels.step_doubts import DEPARTS, LONGER, PROBE, UNSEEN
 from ...reduction.rounding import ROUNDING, SUMMED, UNIT
 from ...values import frozen
 from .forms import Forms
@@ -222,7 +222,7 @@ class Resolution:
         part = self._rtol * max(1.0, self._usual / h)
         may_be = DEPARTS * change + part * np.maximum(change, self._largest[solved])
         # How exactly they are sought.
-        may_be += ACCURATE * (self._scale[solved] + np.abs(inner))
+        may_be += ACCURATE * self._scale[solved] + UNSEEN * self._rtol * np.abs(inner)
         open_of_rates, by_rates = motion.system.open_of_rates, math.inf
         if open_of_rates is not None:
             far = np.abs(open_of_rates.dot(step.slope(s) - place.X_t[states]))
