@@ -11,11 +11,12 @@ from typing import Any
 
 from .dialect import chosen, kernel
 from .instants import MOST_MICRO_STEPS, follow_instant
-from .segments import follow_segment
+from .segments import follow_segment, looked_at
 from .situations import (
     END,
     ENDED,
     MODE,
+    PENDING,
     SEARCHES,
     SEGMENTS,
     SITUATION,
@@ -29,8 +30,9 @@ from .situations import (
     copy_state,
 )
 
-FULL, ODD, OVER = 0, 1, 2
-"""What a run of events ends with: no room to record more, an event that needs another look, or the end of the run."""
+FULL, ODD, OVER, LOOK = 0, 1, 2, 3
+"""What a run of events ends with: no room to record more, an event that needs another look, the end of the run, or a segment
+that is to be looked at before its event, which follows in the next run."""
 
 
 @kernel
@@ -43,13 +45,24 @@ def follow_events(
     log: EventLog,
     room: EventRoom,
 ) -> int:
-    """Follow events until one of them needs another look, which then has not begun, or the record is full."""
+    """Follow events until one of them needs another look, which then has not begun, or the record is full.
+
+    An event whose segment was looked at is taken back to the end of that.
+    """
     full = log.time.shape[0] - MOST_MICRO_STEPS
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:
         copy_state(now, then)
         segments, steps, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
-        begin = chosen(situations, now.flags[SITUATION])
-        cause = follow_segment(flows, begin, d, now, log, room)
+        cause = log.counts[PENDING]
+        if cause == UNKNOWN:
+            begin = chosen(situations, now.flags[SITUATION])
+            cause = follow_segment(flows, begin, d, now, log, room)
+            if cause != UNKNOWN and looked_at(log, begin.here.sizes[MODE]):
+                log.visits[begin.here.sizes[MODE]] += 1
+                log.counts[PENDING] = cause
+                return LOOK
+        else:
+            begin = chosen(situations, now.flags[SITUATION])
         seen = cause != UNKNOWN
         if seen and cause != ENDED:
             seen = follow_instant(flows, situations, d, now, log, room, cause)
@@ -57,7 +70,9 @@ def follow_events(
             copy_state(then, now)
             log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES] = segments, steps, searched
             return ODD
-        log.visits[begin.here.sizes[MODE]] += 1
+        if log.counts[PENDING] == UNKNOWN:
+            log.visits[begin.here.sizes[MODE]] += 1
+        log.counts[PENDING] = UNKNOWN
         if now.numbers[TIME] >= now.numbers[END]:
             return OVER
     return FULL

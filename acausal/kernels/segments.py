@@ -32,7 +32,6 @@ from .situations import (
     GUARDS,
     KNOWN,
     LATE_BY,
-    MODE,
     NEXT_TICK,
     NO_TRIGGER,
     SEGMENTS,
@@ -318,7 +317,7 @@ def follow_segment(
     t, here = now.numbers[TIME], s.here
     due = min(now.numbers[NEXT_TICK], now.numbers[TIMED_NEXT])
     horizon = min(due, now.numbers[END])
-    if not t < horizon or looked_at(log, here.sizes[MODE]):
+    if not t < horizon:
         return UNKNOWN
     if now.flags[SIGNED] == 0:
         test_signs(s.forms, chosen(flows, here.sizes[USUAL]).mode, now, room, now.signs)

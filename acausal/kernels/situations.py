@@ -15,7 +15,7 @@ TIME, END, TIMED_NEXT, LATE_BY, TOGETHER, NEXT_TICK = range(6)
 # Flags of a run.
 SITUATION, KNOWN, SHIFTED, SIGNED = range(4)
 # Counts of a log.
-SEGMENTS, STEPS, SEARCHES = range(3)
+SEGMENTS, STEPS, SEARCHES, PENDING = range(4)
 # Sizes of one situation: number of its mode, ways in use, guards, and the flow for segments of the usual lengths.
 MODE, WAYS, GUARDS, USUAL = range(4)
 # Columns of micro-steps.

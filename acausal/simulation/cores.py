@@ -31,6 +31,10 @@ class Cores:
         self._evaluated: tuple[bytes, dict[Any, tuple[Any, Any]]] = b"", {}
         """The last parameters, and what was evaluated with them."""
         self.modes = AnalysedModes()
+        self.repeated: set[Any] = set()
+        """Situations that came again in a run: in others they are taken to do so."""
+        self.modes_after: dict[Any, Any] = {}
+        """Modes to which causes have led in a run: others test these first where no other one may follow."""
         self._lock = threading.RLock()
 
     @cached_property

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..compilation.programs import ends_of, with_own_numbers
+from ..dynamics.closed_form import AffineFlow
+from ..kernels.events import FULL, LOOK, OVER
 from ..kernels.instants import MOST_MICRO_STEPS
 from ..kernels.loading import compiled_function
 from ..kernels.programs import Arithmetic
@@ -20,6 +22,7 @@ from ..kernels.situations import Clocks, DiscretePlaces, DiscreteRecords
 from ..reduction.affine import Kind, ModeData
 from ..reduction.assemble import truth
 from . import self_check
+from .closed_form import ClosedForm
 from .confirmation import in_force
 from .instants.hints import Cause
 from .numeric import NumericCore
@@ -28,7 +31,7 @@ from .seen_events import KERNEL, MOST_CLOCKS, SeenEvents, Standpoint
 from .seen_situations import SaidInSituation, SituationKey, Way
 
 LEARNT = 16
-"""Instants after which a run looks whether it has seen some of them before."""
+"""Instants after which a run looks whether it has seen some of them before, if none of the program has seen any."""
 MOST_BYTES = 50_000_000
 """Bytes of what kernels read beyond which all of it is given back."""
 LEFT_OUT = (Kind.IMPACT, Kind.CONDITION)
@@ -69,7 +72,7 @@ class Repeating(Run):
             self.seen, self.served = idle, core  # This run has used it last.
             return True
         self.instants += 1
-        if idle is None and self.instants < LEARNT:
+        if idle is None and self.instants < LEARNT and not self.cores.repeated:
             return False
         if not self._can_repeat():
             if idle is not None:
@@ -97,24 +100,38 @@ class Repeating(Run):
             ),
             t_end, self.schedule.together,
         )  # fmt: skip
-        found, more, over = seen.follow()
-        moved = found > 0
-        while found:
-            segments, steps = seen.recorded(now.q, self.base.readout)
-            self.record.segments.extend(segments)
-            self.record.steps.extend(steps)
-            stream = self.options.stream
-            self.visits |= seen.visits
+        status, moved = seen.follow(), False
+        while seen.count:
+            moved = True
+            self._keep(seen)
+            if status == LOOK:
+                self._arrive_at(seen, seen.left)
+                self._look_back(seen.last_flow, seen.reached)
             self._arrive_at(seen, seen.reached)
+            self.state.pending = seen.pending
             self.mark()
-            if stream is not None:
-                stream.take(segments, steps)
             if self.report is not None:
                 self.report(self.state.t)
-            found, more, over = seen.follow() if more else (0, False, over)
+            if status in (FULL, LOOK):
+                status = seen.follow()
         if moved:
             self.hints.stats.hinted(seen.searches)
-        return over
+        return status == OVER
+
+    def _keep(self, seen: SeenEvents) -> None:
+        """Record events."""
+        segments, steps = seen.recorded(self.state.q, self.base.readout)
+        self.record.segments.extend(segments)
+        self.record.steps.extend(steps)
+        self.visits |= seen.visits
+        if self.options.stream is not None:
+            self.options.stream.take(segments, steps)
+
+    def _look_back(self, flow: AffineFlow, end: Standpoint) -> None:
+        """Judge the segment from the present point along a flow to its end, and the way there."""
+        motion, mode, length = ClosedForm(self, lambda: False), self.state.mode, end.numbers[0] - self.state.t
+        self.y, self.looked[mode] = end.y, max(length, self.looked.get(mode, 0.0))
+        motion.look(flow, length)
 
     def _arrive_at(self, seen: SeenEvents, at: Standpoint) -> None:
         key, (t, timed_next, late, next_tick) = seen.key(at.situation), at.numbers
@@ -222,7 +239,9 @@ class Repeating(Run):
 
     def _serve(self, idle: SeenEvents | None) -> None:
         """Take what other runs with the same numbers have seen, or begin to see."""
-        self.seen = idle or SeenEvents(self.core.model, self.program.unknowns.relation_operators)
+        self.seen = idle or SeenEvents(
+            self.core.model, self.program.unknowns.relation_operators, self.cores.repeated
+        )
         self.served = self.core
         update, sources = self.program.programs
         assert update is not None
@@ -234,7 +253,11 @@ class Repeating(Run):
         self.seen.serve(DiscreteRecords(places, own, own_sources, self._clocks()), self.hints)
         if idle is not None:
             idle.visits.clear()  # Each run looks closely at the first segments of each mode.
-            idle.situations.forget_searches()
+            idle.situations.forget_searches(self._has_one_mode)
+
+    def _has_one_mode(self, key: SituationKey) -> bool:
+        """Whether a search can find no other mode than that of a situation."""
+        return self.core.search.is_unique(key.mode, key.forced)
 
     def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:
         """How the discrete part reads and writes its program; the parameters are put in place."""

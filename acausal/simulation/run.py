@@ -77,20 +77,20 @@ class Run:
 
     def __post_init__(self) -> None:
         self.reduced, self.flat = self.program.reduced, self.program.flat
-        self.schedule = Schedule(self.clocks)
-        z, _, q = left_limits(self.program, self.starts)
+        self.schedule, (z, _, q) = Schedule(self.clocks), left_limits(self.program, self.starts)
         self.state = State(
             self.begin, self.program.unknowns.first_mode, z, np.zeros(len(z)), np.zeros(len(z)), q, self.values.D,
             self.values.R, np.ones(self.program.discrete.memory), ticks=self.schedule.begin(self.begin),
         )  # fmt: skip
-        """All that changes as the run goes on, but for what follows from it and for the record."""
+        """What changes as the run goes on, but for what follows from it and for the record."""
         self.linearisation = Linearisation(self.base, None, z, self.work)
         self._arrived: tuple[NumericCore, Mode, np.ndarray, np.ndarray] | None = None
         """Core, mode, point and sources from which ``data`` and ``y`` are made where they were not set since."""
         self.data, self.y = None, np.zeros(0)  # type: ignore[assignment]
         self.next_tick = self.schedule.next(self.state.ticks)
         """Time of the next tick of all clocks."""
-        self.hints, self.analysed = Hints(), {self.core: (self.core.analysed, self.core.seconds)}
+        self.hints, core = Hints(self.cores.modes_after), self.core
+        self.analysed = {core: (core.analysed, core.seconds)}
         self.take_inputs(self.open_inputs)
         self._prepare_numerical()
         self._signs: tuple[NumericCore, list[int]] | None = None

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..dynamics.closed_form import AffineFlow
 from ..dynamics.readout import Readout
 from ..kernels import situations as e
-from ..kernels.events import FULL, OVER
 from ..kernels.instants import MOST_MICRO_STEPS
 from ..kernels.loading import Bound, Packed
 from ..kernels.situations import DiscreteRecords, EventLog, EventRoom, EventState
@@ -50,10 +50,12 @@ class SeenEvents:
     model : AffineModel
     operators : sequence of str
         Of the relations of states.
+    repeated : set of SituationKey
+        Situations that came again in some run, whatever its numbers; those of this one are added.
     """
 
-    def __init__(self, model: AffineModel, operators: Sequence[str]) -> None:
-        self._model = model
+    def __init__(self, model: AffineModel, operators: Sequence[str], repeated: set[SituationKey]) -> None:
+        self._model, self._repeated = model, repeated
         self.situations = SeenSituations(model, operators)
         self.visits: dict[Mode, int] = {}
         """How often each mode was in force: what confirms segments looks closely at fewer and fewer of them."""
@@ -86,15 +88,26 @@ class SeenEvents:
         if at.signs is not None:
             to.signs[: len(at.signs)] = at.signs
         self._log.counts[:] = self.searches = 0
+        self._log.counts[e.PENDING] = e.UNKNOWN
         for mode, k in self.situations.modes.items():
             self._log.visits[k] = self.visits.get(mode, 0)
         self._before = at.D, at.R
 
-    def follow(self) -> tuple[int, bool, bool]:
-        """Follow events: how many were recorded, whether there are more, and whether the end was reached."""
+    def follow(self) -> int:
+        """Follow events; return what they end with."""
         assert self._bound is not None
-        status = self._bound.run()
-        return int(self._log.counts[e.SEGMENTS]), status == FULL, status == OVER
+        return self._bound.run()
+
+    @property
+    def count(self) -> int:
+        """Segments and micro-steps that were recorded."""
+        return int(self._log.counts[[e.SEGMENTS, e.STEPS]].sum())
+
+    @property
+    def pending(self) -> int | None:
+        """What causes the instant at the end of a segment that was looked at, None where none follows."""
+        cause = int(self._log.counts[e.PENDING])
+        return cause if cause >= e.NO_TRIGGER else None
 
     def _bind(self, at: Standpoint) -> None:
         """Room for the situations as they are now."""
@@ -111,7 +124,8 @@ class SeenEvents:
             return EventState._make([np.zeros(6), whole[0], *map(np.zeros, lengths), *whole[1:]])
 
         k, steps = RECORDED, STEPS_EACH * RECORDED + MOST_MICRO_STEPS
-        self._now, whole = state(), [np.zeros(size, np.int64) for size in (3, k, k, (steps, 6), len(s.modes))]
+        self._now, self._then = state(), state()
+        whole = [np.zeros(size, np.int64) for size in (4, k, k, (steps, 6), len(s.modes))]
         self._log = EventLog(
             whole[0], np.zeros(k), np.zeros(k), whole[1], whole[2], np.zeros((k, ny)), np.zeros(steps), whole[3],
             np.zeros((steps, len(at.D))), np.zeros((steps, len(at.R))), whole[4],
@@ -119,7 +133,7 @@ class SeenEvents:
         sizes_of_room = ny, ny, n + q, n + q, ny, ny, len(at.R), ny, ny, ny, n
         elements = np.zeros(len(self._model.elements), np.int64)
         room = EventRoom._make([*map(np.zeros, sizes_of_room), elements])
-        given = self._discrete, self._now, state(), self._log, room
+        given = self._discrete, self._now, self._then, self._log, room
         self._bound = Bound(KERNEL, *every, *map(Packed, given))
 
     # -- what they leave -----------------------------------------------------------------------------------------------
@@ -128,6 +142,7 @@ class SeenEvents:
         """Segments and micro-steps of the last events; there is room for others then."""
         log, situations = self._log, self.situations
         segments, steps = int(log.counts[e.SEGMENTS]), int(log.counts[e.STEPS])
+        self._last = segments - 1
         step = log.step[:steps].T.copy()
         held, (D, R) = _kept_once([log.D[:steps], log.R[:steps]], self._before)
         # The discretes of a segment are those of the last micro-step before it.
@@ -146,13 +161,25 @@ class SeenEvents:
         self.searches += int(log.counts[e.SEARCHES])
         self.visits |= {mode: int(log.visits[k]) for mode, k in situations.modes.items() if log.visits[k]}
         self._before = D[-1], R[-1]
-        log.counts[:] = 0
+        log.counts[: e.PENDING] = 0
         return passed, stepped
+
+    @property
+    def last_flow(self) -> AffineFlow:
+        """That of the last segment."""
+        return self.situations.flows[self._log.flow[self._last]]
 
     @property
     def reached(self) -> Standpoint:
         """Where the last events have led."""
-        found = self._now
+        return self._standpoint(self._now)
+
+    @property
+    def left(self) -> Standpoint:
+        """Where the last segment began."""
+        return self._standpoint(self._then)
+
+    def _standpoint(self, found: EventState) -> Standpoint:
         flags, (t, _, timed_next, late, _, next_tick) = found.flags, found.numbers.tolist()
         tables = self.situations.tables[flags[e.SITUATION]]
         return Standpoint(
@@ -163,11 +190,12 @@ class SeenEvents:
         )  # fmt: skip
 
     def comes_again(self, key: SituationKey) -> bool:
-        """Whether a situation has been there before."""
-        if key in self._once:
+        """Whether a situation has been there before, or came again in another run."""
+        if key in self._repeated:
             return True
-        self._once.add(key)
-        return False
+        again = key in self._once
+        (self._repeated if again else self._once).add(key)
+        return again
 
     def key(self, situation: int) -> SituationKey:
         """What a situation is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -216,10 +216,13 @@ class SeenSituations:
                         tried = iter(())
                         self._renew(number)
 
-    def forget_searches(self) -> None:
-        """Forget what searches have found: another run has to find its modes by itself, for several may suit a point."""
+    def forget_searches(self, one_mode: Callable[[SituationKey], bool]) -> None:
+        """Forget what searches have found: another run has to find its modes by itself where several may suit a point.
+
+        ``one_mode`` says where none but that of a situation may.
+        """
         for number, ways in enumerate(self._ways):
-            kept = {way: None for way in ways if not way.searched}
+            kept = {way: None for way in ways if not way.searched or one_mode(self.keys[way.to])}
             if len(kept) < len(ways):
                 self._ways[number] = kept
                 self._renew(number)

@@ -12,6 +12,7 @@ import pytest
 
 from acausal import (
     Component,
+    ConsistencyError,
     Program,
     Statement,
     connect,
@@ -22,9 +23,11 @@ from acausal.kernels import loading
 from acausal.kernels.entries import ENTRIES
 from acausal.kernels.loading import PackedMany
 from acausal.results.record import Growing, Prefix
-from acausal.simulation import repeating, self_check
+from acausal.simulation import closed_form, repeating, self_check
+from acausal.simulation.confirmation import require
 from acausal.simulation.repeating import Repeating
 from acausal.simulation.seen_events import SeenEvents
+from acausal.simulation.self_check import Violation
 from benchmarks.circuits import SinglePhaseBridge, ThreePhaseBridge
 from tests.results.models import Buck
 from tests.simulation.repeating_models import (
@@ -364,6 +367,54 @@ def test_a_run_looks_at_its_own_first_segments_whatever_others_have_seen(
         run.advance(1e-3)
         visits.append(dict(run._run.visits))
     assert visits[0] == visits[1]
+
+
+@compiled
+@pytest.mark.parametrize("name", ["a buck converter", "a rectifier", "a mass in friction"])
+def test_segments_of_the_kernel_are_looked_at_as_those_of_the_loop(
+    name: str, monkeypatch: pytest.MonkeyPatch, followed: Any
+) -> None:
+    """The same segments, from the same begins to the same ends."""
+    make, length, _ = MODELS[name]
+    found: list[list[Any]] = []
+    look = closed_form.confirm_flow
+
+    def noted(run: Any, tables: Any, trajectory: Any, h: float, known: Any, inside: bool) -> None:
+        if inside:
+            late, length, y0 = f"{known.late:.12g}", f"{h:.12g}", trajectory.y0.tobytes()
+            found[-1].append((run.state.t, run.state.mode, late, length, y0, run.y.tobytes()))
+        look(run, tables, trajectory, h, known, inside)
+
+    monkeypatch.setattr(closed_form, "confirm_flow", noted)
+    for learnt in (math.inf, 2):
+        monkeypatch.setattr(repeating, "LEARNT", learnt)
+        program = Program(make())
+        for _ in range(2):
+            found.append([])
+            program.simulate(length)
+    first, *others = found
+    # The loop also looks at segments that are much longer than those before.
+    assert all(set(other) <= set(first) for other in others)
+    assert followed[0] > 0 and len(others[-1]) >= 3
+
+
+@compiled
+def test_what_a_look_finds_in_a_kernel_ends_the_run_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeating, "LEARNT", 2)
+    run = Program(Chopped()).start()
+    run.advance(1e-4)
+    looked: list[float] = []
+
+    def wrong(run: Any, *_: Any) -> None:
+        looked.append(run.state.t)
+        require(run, Violation("motion", 0, 1.0, 1.0, 1e-9), run.state.t)
+
+    monkeypatch.setattr(closed_form, "confirm_flow", wrong)
+    with pytest.raises(ConsistencyError):
+        run.advance(4e-3)
+    assert len(looked) == 1 and looked[0] > 1e-4
+    partial = run.result
+    assert 1e-4 <= partial.t[-1] <= looked[0] + 1e-5
 
 
 @compiled

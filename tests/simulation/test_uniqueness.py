@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from acausal.reduction.affine import AffineModel, Mode
 from acausal.simulation.instants.tableau import BranchTableau
-from acausal.simulation.instants.uniqueness import MOST_DIFFERENCES, exclude_each_other
+from acausal.simulation.instants.uniqueness import MOST_DIFFERENCES, exclude_each_other, is_alone
 from tests.simulation.switched_networks import build, complementarity
 
 
@@ -76,3 +76,27 @@ def test_where_too_many_elements_differ_nothing_is_known() -> None:
     tableau = BranchTableau(coupled(np.eye(m)), 1.0)
     assert not exclude_each_other(tableau, (0,) * m, (1,) * m)
     assert exclude_each_other(tableau, (0,) * m, (1,) * (m - 1) + (0,))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_where_a_mode_is_alone_no_other_one_suits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    alone = 0
+    for _ in range(6):
+        M = rng.normal(size=(3, 3)) + (1.0 + rng.uniform(0.0, 2.0)) * np.eye(3)
+        tableau = BranchTableau(coupled(M), 1.0)
+        found = {mode: is_alone(tableau, mode, range(3)) for mode in product((0, 1), repeat=3)}
+        assert len(set(found.values())) == 1  # To be a P-matrix is kept by pivoting.
+        if found[0, 0, 0]:
+            alone += 1
+            for mode, other in product(found, repeat=2):
+                assert mode == other or overlap(M, mode, other) <= 1e-6
+    assert alone
+
+
+def test_what_may_share_a_flow_in_many_ways_is_not_alone() -> None:
+    M = np.ones((2, 2))
+    tableau = BranchTableau(coupled(M), 1.0)
+    assert not is_alone(tableau, (1, 0), range(2))
+    assert exclude_each_other(tableau, (1, 0), (0, 0))
+    assert is_alone(tableau, (1, 0), [0])

@@ -27,11 +27,20 @@ class Cause(NamedTuple):
 class Hints:
     """What a run has learnt of its modes: which ones followed which cause.
 
+    Parameters
+    ----------
+    program : dict, optional
+        What runs of the same program have learnt, whatever their numbers; this one adds to it.
+
+    Notes
+    -----
     Hints are the first candidates, in order of discovery, and like every other they are tested, behind those that a search takes
     before them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: dict[Cause, Mode] | None = None) -> None:
+        self._program = {} if program is None else program
+        """Modes to which causes have led in any run of the program, where no other one suits their points."""
         self._known: dict[Cause, dict[Mode, None]] = {}
         """Modes to which causes have led in order of discovery."""
         self._last: dict[Cause, Mode] = {}
@@ -77,6 +86,13 @@ class Hints:
                 self.stats.hinted(1)
                 self._last[cause] = mode
                 return Choice(verdict.restart, (), verdict.signs)
+        mode = self._program.get(cause)
+        if mode is not None and chooser.is_unique(mode, instant.forced):
+            verdict = chooser.test(mode, instant)
+            if verdict.restart is not None and verdict.consistent:
+                self.stats.hinted(1)
+                self._remember(cause, start, mode, chooser)
+                return Choice(verdict.restart, (), verdict.signs)
         self.stats.began()
         choice = chooser.search(instant, start, self.stats)
         self._remember(cause, start, choice.restart.data.mode, chooser)
@@ -99,6 +115,8 @@ class Hints:
         if len(known) >= MOST_OUTCOMES:
             known.clear()
         known[mode], self._last[cause] = None, mode
+        if chooser.is_unique(mode, cause.forced) and len(self._program) < MOST_CAUSES:
+            self._program[cause] = mode
         if len(self._known) > MOST_CAUSES:
             oldest = next(iter(self._known))
             del self._known[oldest], self._last[oldest]

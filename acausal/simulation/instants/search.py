@@ -17,7 +17,7 @@ from ..analysed_modes import MODE_BYTES, Recent
 from .pivoting import NoMove, Pivoting, Row, cancelling_rows, is_free, most_modes
 from .tableau import BranchTableau, held_back, propose
 from .transition import CandidateTest, Choice, Crossed, Instant, SearchStats, Tried, Verdict, only_these_move
-from .uniqueness import exclude_each_other
+from .uniqueness import exclude_each_other, is_alone
 
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
@@ -64,6 +64,7 @@ class Search:
         self._named: set[tuple[Mode, Mode]] = set()
         """Transitions of which other modes were told."""
         self._excluding: dict[tuple[Mode, Mode], bool] = {}
+        self._unique: dict[tuple[Mode, tuple[int, ...]], bool] = {}
 
     @cached_property
     def _parts(self) -> tuple[tuple[IndependentPart, CandidateTest], ...]:
@@ -102,10 +103,31 @@ class Search:
             return False
         found = self._excluding.get((mode, begin))
         if found is None:
-            tables = self.test.known.get(mode)
-            tableau = self._tableau_above(None if tables is None else tables.data)
-            found = self._excluding[mode, begin] = exclude_each_other(tableau, mode, begin)
+            found = self._excluding[mode, begin] = exclude_each_other(self._tableau_of(mode), mode, begin)
         return found
+
+    def _tableau_of(self, mode: Mode) -> BranchTableau:
+        """The tableau at a rate above the motions of a mode, if these are known."""
+        tables = self.test.known.get(mode)
+        return self._tableau_above(None if tables is None else tables.data)
+
+    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
+        """Whether no other mode suits any point that this one suits; false where that is not known."""
+        key = mode, tuple(forced)
+        found = self._unique.get(key)
+        if found is None:
+            free = [
+                k
+                for k, b in enumerate(forced)
+                if b < 0 and self._model.elements[k].kind is not Kind.CONTROLLED
+            ]
+            known = not self._tangent and all(self._one_sided(k, mode) for k in free)
+            found = self._unique[key] = known and is_alone(self._tableau_of(mode), mode, free)
+        return found
+
+    def _one_sided(self, k: int, mode: Mode) -> bool:
+        """Whether an element has one other branch."""
+        return self._model.elements[k].kind is Kind.COMPLEMENTARITY and mode[k] < 2
 
     def moves(self, chosen: Verdict) -> bool:
         """Whether all frictions that slide have or get a speed: others may be held again."""

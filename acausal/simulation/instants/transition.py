@@ -550,6 +550,10 @@ class Chooser(Protocol):
         """The modes that a search takes before one to which it has led; None where it may take any."""
         ...
 
+    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
+        """Whether no other mode suits any point that this one suits; false where that is not known."""
+        ...
+
     def moves(self, chosen: Verdict) -> bool:
         """Whether all that could rest in a mode moves."""
         ...

@@ -8,6 +8,7 @@ only where both describe the same motion.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from ...reduction.affine import Mode
 from .tableau import BranchTableau
 
 MOST_DIFFERENCES = 8
-"""Elements whose principal minors are all looked at."""
+"""Elements of which all principal minors are looked at."""
 _ROUNDED = 2.0**-30
 """Part of the product of the longest rows below which a minor is rounding."""
 
@@ -24,19 +25,35 @@ _ROUNDED = 2.0**-30
 def exclude_each_other(tableau: BranchTableau, mode: Mode, other: Mode) -> bool:
     """Whether a point suits one of these modes alone, but for where both describe one motion; false where that is not known."""
     differ = [k for k, (a, b) in enumerate(zip(mode, other, strict=True)) if a != b]
+    minors = _least_minor(tableau, mode, other, differ)
+    return minors is not None and minors >= -_ROUNDED
+
+
+def is_alone(tableau: BranchTableau, mode: Mode, free: Sequence[int]) -> bool:
+    """Whether a mode alone suits each point that it suits, where some elements may be in their other one of two branches.
+
+    All principal minors are positive then (Samelson, Thrall and Wesler, "A partition theorem for Euclidean n-space", 1958).
+    """
+    other = tuple(1 - b if k in free else b for k, b in enumerate(mode))
+    least = _least_minor(tableau, mode, other, free)
+    return least is not None and least > _ROUNDED
+
+
+def _least_minor(tableau: BranchTableau, mode: Mode, other: Mode, differ: Sequence[int]) -> float | None:
+    """The least principal minor between elements that differ, in units of its rows; None where it is not known."""
     if len(differ) > MOST_DIFFERENCES:
-        return False
+        return None
     forth = [row for k in differ for row in _guards(tableau, k, mode[k], other[k])]
     back = [row for k in differ for row in _guards(tableau, k, other[k], mode[k])]
     basis = tableau.basis(mode)
     if basis.dependent or not len(forth) == len(back) == len(differ):
-        return False
+        return None
     slot = {row: j for j, row in enumerate(basis.slots.tolist())}
     slots = [slot[tableau.equations[k][mode[k]][0]] for k in differ]
     turned = basis.table[back, slots]  # The guard that leads back is this part of the equation.
     if not turned.all():
-        return False
-    return _has_no_negative_minor(basis.table[np.ix_(forth, slots)] / turned)
+        return None
+    return least_principal_minor(basis.table[np.ix_(forth, slots)] / turned)
 
 
 def _guards(tableau: BranchTableau, element: int, branch: int, target: int) -> list[int]:
@@ -47,15 +64,15 @@ def _guards(tableau: BranchTableau, element: int, branch: int, target: int) -> l
     return [tableau.guards[element][branch][targets.index(target)]]
 
 
-def _has_no_negative_minor(matrix: np.ndarray) -> bool:
-    """Whether no principal minor is negative beyond rounding."""
-    size = np.abs(matrix)
-    scaled = matrix / np.maximum(size.max(axis=1, keepdims=True), np.finfo(float).tiny)
-    scaled /= np.maximum(np.abs(scaled).max(axis=0), np.finfo(float).tiny)
+def least_principal_minor(matrix: np.ndarray) -> float:
+    """The least principal minor, in units of its rows where rows and columns have the same largest entries; at most 1."""
+    size, found = np.abs(matrix), 1.0
+    scaled = matrix / np.maximum(size.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
+    scaled /= np.maximum(np.abs(scaled).max(axis=0, initial=0.0), np.finfo(float).tiny)
     for count in range(1, len(matrix) + 1):
         chosen = np.array(list(combinations(range(len(matrix)), count)))
         minors = scaled[chosen[:, :, None], chosen[:, None, :]]
         rows = np.linalg.norm(minors, axis=2).prod(axis=1)
-        if (np.linalg.det(minors) < -_ROUNDED * rows).any():
-            return False
-    return True
+        part = np.divide(np.linalg.det(minors), rows, out=np.zeros(len(rows)), where=rows > 0.0)
+        found = min(found, float(part.min()))
+    return found
