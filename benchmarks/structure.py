@@ -186,8 +186,8 @@ def takers_of_run(tree: ast.Module) -> int:
     return sum(any(_changes(a) for a in _arguments(n)) for n in functions)
 
 
-LOOP = ("acausal.simulation.loop", "acausal.simulation.run", "acausal.simulation.nonlinear.numerical")
-"""The loop: what moves a run, what it consists of, and the steps of its integrated segments."""
+LOOP = tuple(f"acausal.simulation.{name}" for name in ("loop", "run", "closed_form", "nonlinear.numerical"))
+"""The loop: what moves a run, what it consists of, and its segments in closed form and in steps."""
 
 
 def indirect_takers(tree: Tree) -> list[str]:

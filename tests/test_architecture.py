@@ -97,6 +97,7 @@ def test_a_function_that_the_loop_does_not_call_itself_is_seen(tmp_path: Path) -
         "loop": "from .checks import confirm\n\n\ndef advance(run):\n    confirm(run)\n",
         "checks": "def confirm(run):\n    _look(run)\n\n\ndef _look(run):\n    pass\n",
         "run": "",
+        "closed_form": "",
         "nonlinear/numerical": "",
     }
     for name, text in texts.items():

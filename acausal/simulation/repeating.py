@@ -21,6 +21,7 @@ from ..kernels.programs import Arithmetic
 from ..kernels.situations import Clocks, DiscretePlaces, DiscreteRecords
 from ..reduction.affine import Kind, ModeData
 from ..reduction.assemble import truth
+from ..results.record import SegmentColumns, StepColumns
 from . import self_check
 from .closed_form import ClosedForm
 from .confirmation import in_force
@@ -103,13 +104,14 @@ class Repeating(Run):
         status, moved = seen.follow(), False
         while seen.count:
             moved = True
-            self._keep(seen)
+            segments, steps = self._keep(seen)
             if status == LOOK:
                 self._arrive_at(seen, seen.left)
                 self._look_back(seen.last_flow, seen.reached)
-            self._arrive_at(seen, seen.reached)
-            self.state.pending = seen.pending
+            self._arrive_at(seen, seen.reached, seen.pending)
             self.mark()
+            if self.options.stream is not None:
+                self.options.stream.take(segments, steps)
             if self.report is not None:
                 self.report(self.state.t)
             if status in (FULL, LOOK):
@@ -118,14 +120,13 @@ class Repeating(Run):
             self.hints.stats.hinted(seen.searches)
         return status == OVER
 
-    def _keep(self, seen: SeenEvents) -> None:
-        """Record events."""
+    def _keep(self, seen: SeenEvents) -> tuple[SegmentColumns, StepColumns]:
+        """Record events, and return them."""
         segments, steps = seen.recorded(self.state.q, self.base.readout)
         self.record.segments.extend(segments)
         self.record.steps.extend(steps)
         self.visits |= seen.visits
-        if self.options.stream is not None:
-            self.options.stream.take(segments, steps)
+        return segments, steps
 
     def _look_back(self, flow: AffineFlow, end: Standpoint) -> None:
         """Judge the segment from the present point along a flow to its end, and the way there."""
@@ -133,12 +134,13 @@ class Repeating(Run):
         self.y, self.looked[mode] = end.y, max(length, self.looked.get(mode, 0.0))
         motion.look(flow, length)
 
-    def _arrive_at(self, seen: SeenEvents, at: Standpoint) -> None:
+    def _arrive_at(self, seen: SeenEvents, at: Standpoint, pending: int | None = None) -> None:
         key, (t, timed_next, late, next_tick) = seen.key(at.situation), at.numbers
         self._put(
             seen.situations.tables[at.situation].data, at.y, at.signs, next_tick,
             t=t, mode=key.mode, z=at.z, D=at.D, R=at.R, memory=at.memory, forced=key.forced, disabled=key.disabled,
             timed_next=timed_next, ticks=at.ticks, error=at.error, late=late, shift=at.shift,
+            pending=pending,
         )  # fmt: skip
 
     @property

@@ -101,7 +101,11 @@ def test_transistor_amplifier_at_the_published_end(rtol: float, bound: float) ->
 # -- NAND gate of the test set for IVP solvers ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("rtol", "bound"), [(1e-4, 1e-4), (1e-6, 3e-6), (1e-8, 3e-8)])
+GATE = [(1e-4, 1e-4), (1e-6, 3e-6), (1e-8, 3e-8)]
+MORE = [pytest.param(rtol, 3.0 * rtol, marks=pytest.mark.sweep) for rtol in (1e-5, 3e-7, 1e-7, 1e-9)]
+
+
+@pytest.mark.parametrize(("rtol", "bound"), [*GATE, *MORE])
 def test_gate_of_transistors(rtol: float, bound: float, gate_output: np.ndarray) -> None:
     result = simulate(Gate(), 80.0, initial=Gate.START, rtol=rtol)
     found = np.array([result[name].at(TIMES) for name in ("output.v", "middle.v")])

@@ -35,6 +35,8 @@ PASSES = 3
 """How often what is found is taken for the value. One leaves ``1 / (1 + J**2)`` of its error. An explicit method may be at the
 limit of its stability for long, where a step is three time constants, and err to one side: three leave a thousandth there."""
 
+LEFT = 0.01
+"""Part of what slopes correct that may be left open where rounding decides."""
 SWEEPS = 4
 """Over all states, for their units: these need not be more alike than each state for itself makes them."""
 
@@ -138,7 +140,13 @@ class SlopeReading:
         try:
             x[i] = newton(conditions, lambda at: self._rounding(at[None], before, step)[0], x[i], self._scale)
         except NewtonFailure:
-            return False
+            # At a kink rounding decides from one iteration to the next on which side of it a point lies.
+            (value, matrix), ny = conditions(x[i]), x.shape[1] - len(self._states)
+            left = solutions(matrix[None], -value[None])[0]
+            rounded = self._rounding(x[i : i + 1], before, step)[0, len(self._solved) :].max()
+            if not np.abs(left[ny:]).max() <= max(LEFT * np.abs(x[i, ny:]).max(), rounded):
+                return False
+            x[i] += left
         return True
 
     def _conditions(self, x: np.ndarray, before: np.ndarray, steps: _Steps) -> tuple[np.ndarray, np.ndarray]:
