@@ -1,12 +1,12 @@
-"""Circuits of the benchmarks: buck converter, bridge rectifiers, ladders, a multilevel converter."""
+"""Circuits of the benchmarks: converters, rectifiers and ladders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import pi
 
-from acausal import Component, Parameter, Statement, Structural, connect
-from acausal.components.blocks import PWM, BooleanPulse
+from acausal import Component, Input, Parameter, Statement, Structural, absolute, connect
+from acausal.components.blocks import PWM, BooleanPulse, SampledPI
 from acausal.components.electrical import (
     Capacitor,
     ConstantVoltage,
@@ -251,3 +251,72 @@ class DualActiveBridge(Component):
         yield connect(self.transformer.n2, d.p)
         yield connect(self.capacitor.p, self.load.p, c.n2, d.n2)
         yield connect(self.capacitor.n, self.load.n, c.n1, d.n1, self.other.p)
+
+
+class PowerFactorCorrector(Component):
+    """A rectifier of ideal diodes and a step-up converter at 50 kHz, whose sampled control has the current follow the mains."""
+
+    def build(self) -> None:
+        self.mains, self.ground = SineVoltage(V=325.0, f=50.0), Ground()
+        self.rectifier = [IdealDiode() for _ in range(4)]
+        self.inductor, self.winding, self.diode = Inductor(L=1e-3), Resistor(R=0.1), IdealDiode()
+        self.capacitor, self.load = Capacitor(C=470e-6, v=400.0), Resistor(R=320.0)
+        self.outer = SampledPI(reference=400.0, measurement=self.capacitor.v, kp=5e-4, ki=5e-3, period=2e-5)
+        wanted = self.outer.y * absolute(self.mains.v)
+        self.inner = SampledPI(reference=wanted, measurement=self.inductor.i, kp=0.05, ki=200.0, period=2e-5)
+        self.pwm = PWM(frequency=50e3, duty=self.inner.y)
+        self.switch = IdealClosingSwitch(control=self.pwm.y)
+
+    def equations(self) -> Iterator[Statement]:
+        a, b, c, d = self.rectifier
+        yield connect(self.mains.p, a.p, b.n)
+        yield connect(self.mains.n, c.p, d.n)
+        yield connect(a.n, c.n, self.winding.p)
+        yield connect(self.winding.n, self.inductor.p)
+        yield connect(self.inductor.n, self.switch.p, self.diode.p)
+        yield connect(self.diode.n, self.capacitor.p, self.load.p)
+        yield connect(b.p, d.p, self.switch.n, self.capacitor.n, self.load.n, self.ground.p)
+
+
+class Valve(Component):
+    """An ideal switch with a diode and its output capacitance across it."""
+
+    p, n = Pin(), Pin()
+    control: Input = Input(bool)
+
+    def build(self) -> None:
+        self.switch, self.diode = IdealClosingSwitch(control=self.control), IdealDiode()
+        self.capacitor = Capacitor(C=5e-10)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.p, self.switch.p, self.diode.n, self.capacitor.p)
+        yield connect(self.n, self.switch.n, self.diode.p, self.capacitor.n)
+
+
+class PhaseShiftBridge(Component):
+    """Two legs of valves at 100 kHz, a fifth of a period apart, that switch without voltage; a rectifier behind a transformer."""
+
+    def build(self) -> None:
+        period, dead, shift = 1e-5, 2.2e-7, 2e-6
+        self.source, self.ground, self.other = ConstantVoltage(V=400.0), Ground(), Ground()
+        width = 100.0 * (0.5 - dead / period)
+        begins = 0.0, 0.5 * period, shift, shift + 0.5 * period
+        self.clock = [BooleanPulse(period=period, width=width, startTime=begin) for begin in begins]
+        self.valve = [Valve(control=clock.y) for clock in self.clock]
+        self.leakage, self.winding = Inductor(L=15e-6), Resistor(R=0.05)
+        self.transformer, self.rectifier = IdealTransformer(n=6.0), [IdealDiode() for _ in range(4)]
+        self.coil, self.capacitor, self.load = Inductor(L=20e-6), Capacitor(C=100e-6), Resistor(R=0.6)
+
+    def equations(self) -> Iterator[Statement]:
+        (a, b, c, d), (e, f, g, h) = self.valve, self.rectifier
+        yield connect(self.source.p, a.p, c.p)
+        yield connect(self.source.n, b.n, d.n, self.ground.p)
+        yield connect(a.n, b.p, self.leakage.p)
+        yield connect(self.leakage.n, self.winding.p)
+        yield connect(self.winding.n, self.transformer.p1)
+        yield connect(c.n, d.p, self.transformer.n1)
+        yield connect(self.transformer.p2, e.p, f.n)
+        yield connect(self.transformer.n2, g.p, h.n)
+        yield connect(e.n, g.n, self.coil.p)
+        yield connect(self.coil.n, self.capacitor.p, self.load.p)
+        yield connect(f.p, h.p, self.capacitor.n, self.load.n, self.other.p)

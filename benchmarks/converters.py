@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from circuits import DualActiveBridge
+from circuits import DualActiveBridge, PhaseShiftBridge, PowerFactorCorrector
 from common import ROOT, Row, finish, median
 
 from acausal import Component, Program
@@ -35,6 +35,15 @@ def main() -> None:
         [
             per_event("dual active bridge", DualActiveBridge(), 5e-3, 10e-3),
             per_event("resonant converter", Resonant(), 200 / f0, 400 / f0, initial={"filter.v": 0.5 * Vin}),
+            per_event(
+                "phase-shift bridge",
+                PhaseShiftBridge(),
+                5e-3,
+                10e-3,
+                initial={"capacitor.v": 20.0},
+                impulses="allow",
+            ),
+            per_event("power-factor corrector", PowerFactorCorrector(), 0.12, 0.26),
             per_event("buck converter with sampled control", Regulated(), 5e-3, 10e-3, initial=valley),
         ]
     )

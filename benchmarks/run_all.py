@@ -32,6 +32,7 @@ SCRIPTS = (
     "large_models",
     "multilevel",
     "converters",
+    "modulator",
     "mechanisms",
     "many_runs",
     "beside_peers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import casadi as ca
@@ -74,10 +74,13 @@ class Arguments:
 
 
 class Context:
-    """Lowers expressions of instances; ``d`` may be replaced by new values during an update."""
+    """Lowers expressions of instances; ``d`` may be replaced by new values during an update.
 
-    def __init__(self, arguments: Arguments) -> None:
-        self.arguments = arguments
+    ``output`` gives variables as expressions of others, None for those that are read as they are.
+    """
+
+    def __init__(self, arguments: Arguments, output: Callable[[int], Any] = lambda k: None) -> None:
+        self.arguments, self._output = arguments, output
         self.model = arguments.model
         self.new: dict[int, Any] = {}
         """Discretes already determined in this micro-step, from the first those that are given from outside."""
@@ -88,7 +91,7 @@ class Context:
 
     def holding(self, new: dict[int, Any], signals: dict[int, Any], timed: dict[int, Any]) -> Context:
         """A context over the same arguments in which this much is determined."""
-        made = Context(self.arguments)
+        made = Context(self.arguments, self._output)
         made.new, made.signals, made.timed = new, signals, timed
         return made
 
@@ -125,7 +128,10 @@ class Context:
 
     def variable(self, k: int) -> Any:
         """A continuous variable; one that a discrete alone determines is read like that discrete."""
-        return self.signals[k] if k in self.signals else self.arguments.symbol("x", k)
+        if k in self.signals:
+            return self.signals[k]
+        value = self._output(k)
+        return self.arguments.symbol("x", k) if value is None else value
 
     def _compared(self, batch: int, instance: int, node: Expr) -> Any:
         a, arguments = self.arguments, [ca.SX(self.lower(batch, instance, n, True)) for n in node.args]

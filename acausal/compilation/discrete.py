@@ -25,6 +25,7 @@ from .context import Arguments, Context, read_numbers
 from .discrete_check import StatementCheck
 from .lowering import Buffered
 from .ordering import DiscreteSignals, Ordering
+from .output_values import OutputValues
 
 
 @frozen
@@ -103,7 +104,7 @@ class _Update:
         self.model = model
         self.flat = model.flat
         self.arguments = Arguments(model)
-        self.context = Context(self.arguments)
+        self.context = Context(self.arguments, OutputValues(self.arguments))
         self.signals = DiscreteSignals(self.context)
         self.order = Ordering(self.context, self.signals)
         for k in range(model.flat.nd):

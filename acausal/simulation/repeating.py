@@ -259,7 +259,7 @@ class Repeating(Run):
 
     def _has_one_mode(self, key: SituationKey) -> bool:
         """Whether a search can find no other mode than that of a situation."""
-        return self.core.search.is_unique(key.mode, key.forced)
+        return self.core.search.is_unique(key.mode, key.forced, key.disabled)
 
     def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:
         """How the discrete part reads and writes its program; the parameters are put in place."""

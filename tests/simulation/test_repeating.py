@@ -28,7 +28,7 @@ from acausal.simulation.confirmation import require
 from acausal.simulation.repeating import Repeating
 from acausal.simulation.seen_events import SeenEvents
 from acausal.simulation.self_check import Violation
-from benchmarks.circuits import SinglePhaseBridge, ThreePhaseBridge
+from benchmarks.circuits import PhaseShiftBridge, PowerFactorCorrector, SinglePhaseBridge, ThreePhaseBridge
 from tests.results.models import Buck
 from tests.simulation.repeating_models import (
     Across,
@@ -67,6 +67,8 @@ MODELS: dict[str, tuple[Any, float, float]] = {
     "a duty that a sine gives": (lambda: NaturallySampled(), 0.1, 0.5),
     "a mass in friction": (lambda: Dragged(), 20.0, 0.5),
     "a converter behind a sine": (lambda: SineBoost(), 2.0, 0.9),
+    "a power-factor corrector": (lambda: PowerFactorCorrector(), 0.06, 0.9),
+    "a phase-shift bridge": (lambda: PhaseShiftBridge(), 2e-3, 0.9),
 }
 """Models, lengths of runs, and the least part of their segments that the kernel has to follow."""
 

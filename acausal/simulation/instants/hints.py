@@ -87,7 +87,7 @@ class Hints:
                 self._last[cause] = mode
                 return Choice(verdict.restart, (), verdict.signs)
         mode = self._program.get(cause)
-        if mode is not None and chooser.is_unique(mode, instant.forced):
+        if mode is not None and chooser.is_unique(mode, instant.forced, instant.disabled_guards):
             verdict = chooser.test(mode, instant)
             if verdict.restart is not None and verdict.consistent:
                 self.stats.hinted(1)
@@ -115,7 +115,7 @@ class Hints:
         if len(known) >= MOST_OUTCOMES:
             known.clear()
         known[mode], self._last[cause] = None, mode
-        if chooser.is_unique(mode, cause.forced) and len(self._program) < MOST_CAUSES:
+        if chooser.is_unique(mode, cause.forced, cause.disabled) and len(self._program) < MOST_CAUSES:
             self._program[cause] = mode
         if len(self._known) > MOST_CAUSES:
             oldest = next(iter(self._known))

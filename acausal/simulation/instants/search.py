@@ -111,8 +111,12 @@ class Search:
         tables = self.test.known.get(mode)
         return self._tableau_above(None if tables is None else tables.data)
 
-    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
+    def is_unique(
+        self, mode: Mode, forced: Sequence[int], disabled: Collection[tuple[int, int, int]]
+    ) -> bool:
         """Whether no other mode suits any point that this one suits; false where that is not known."""
+        if disabled:
+            return False  # A guard that is not asked allows more.
         key = mode, tuple(forced)
         found = self._unique.get(key)
         if found is None:

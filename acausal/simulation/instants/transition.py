@@ -13,7 +13,7 @@ say what the second ones of its force say where it holds with less. Others are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -550,7 +550,9 @@ class Chooser(Protocol):
         """The modes that a search takes before one to which it has led; None where it may take any."""
         ...
 
-    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
+    def is_unique(
+        self, mode: Mode, forced: Sequence[int], disabled: Collection[tuple[int, int, int]]
+    ) -> bool:
         """Whether no other mode suits any point that this one suits; false where that is not known."""
         ...
 
