@@ -17,12 +17,14 @@ import numpy as np
 
 from ..kernels.stages import GIVEN, IMPLICIT, NEXT
 from ..kernels.step_records import StepMethod
-from ..kernels.steps import LEAST_ERROR, MOST_TRIALS, REACH, SMALLEST_STEP, growth, reduction
+from ..kernels.steps import LEAST_ERROR, REACH, SMALLEST_STEP, growth, reduction
 from .problem import Problem, StepFailure, StepSizeError
 from .stages import StageKernel, new_stages, new_system
 from .step import Step
 from .work import Work
 
+MOST_TRIALS = 100
+"""Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
 AFTER_FAILURE = 0.5
 """Factor after a trial that could not be evaluated."""
 

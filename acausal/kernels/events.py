@@ -47,7 +47,7 @@ def follow_events(
 ) -> int:
     """Follow events until one of them needs another look, which then has not begun, or the record is full.
 
-    An event whose segment was looked at is taken back to the end of that.
+    An event whose segment was looked at is taken back to the end of its segment.
     """
     full = log.time.shape[0] - MOST_MICRO_STEPS
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:

@@ -27,6 +27,7 @@ from .situations import (
     SIGNED,
     SITUATION,
     STEPS,
+    TELLS,
     TICKS,
     TIME,
     TOGETHER,
@@ -216,7 +217,7 @@ def log_step(
 
 @kernel
 def gives_way(s: SituationRecords, to: Situation, m: FlowOfMode, now: EventState, room: EventRoom) -> bool:
-    """Whether the present mode cannot go on because of the element alone that moves in the next one; what was known is kept."""
+    """Whether the present mode cannot go on because of just what moves in the next one; what was known is kept."""
     if enter(s.entry, m, m, now, room, m.states.shape[0]) != CLEAN:
         return False
     found = not test_entry(s.guards, s.entry, m, now, room, CLEAN)
@@ -227,7 +228,23 @@ def gives_way(s: SituationRecords, to: Situation, m: FlowOfMode, now: EventState
         if s.entry.judged[i] > 0 and now.signs[i] < 0:
             k = here.owners[i]
             found = found and here.branches[k] != to.branches[k]
+    for k in range(here.branches.shape[0]):
+        if here.branches[k] != to.branches[k]:
+            ends = False
+            for i in range(here.sizes[GUARDS]):
+                ends = ends or (here.owners[i] == k and s.entry.judged[i] > 0 and now.signs[i] < 0)
+            found = found and ends
     return found
+
+
+@kernel
+def stays_out(here: Situation, s: SituationRecords, now: EventState) -> bool:
+    """Whether what has moved since a situation may not be as it was there: guards that lead back are above zero, or nothing."""
+    for i in range(s.here.sizes[GUARDS]):
+        k = s.here.owners[i]
+        if s.entry.judged[i] == TELLS and here.branches[k] != s.here.branches[k] and now.signs[i] <= 0:
+            return False
+    return True
 
 
 @kernel
@@ -268,7 +285,7 @@ def follow_way(
             now.error[i] = 0.0
     if not test_entry(to.guards, to.entry, target, now, room, entered):
         return False
-    if rivalled and not all_move(to.here, now):
+    if not (all_move(to.here, now) if rivalled else stays_out(s.here, to, now)):
         return False
     if entered != CLEAN:
         now.flags[KNOWN] = 1

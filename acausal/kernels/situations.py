@@ -22,6 +22,8 @@ MODE, WAYS, GUARDS, USUAL = range(4)
 NUMBER, OF_CAUSE, OF_TICKS, OLD, FOLLOWING, SEGMENTS_BEFORE = range(6)
 # Columns of ways.
 CAUSE, TICKS, LEADS, SEARCHED, RIVALLED = range(5)
+TELLS, NOTHING = 1, 2
+"""A guard that is judged where a mode is entered, and one that is zero there whatever the point is."""
 NO_TRIGGER, UNKNOWN, ENDED = -1, -2, -3
 """In the place of a form that crosses: a scheduled time, what needs another look, and the end of the run."""
 

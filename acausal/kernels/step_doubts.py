@@ -78,7 +78,7 @@ def probe(k: StepRecords, h: float) -> bool:
 def distance_by_rates(k: StepRecords, part: float, h: float, rates: np.ndarray) -> float:
     """How far open unknowns depart from those that belong to the slope of the step, in units of what is allowed.
 
-    Negative where that slope is rounding.
+    `DOUBT` where that slope is rounding.
     """
     w, of, c, found, moves = k.state, k.places.of_rates, k.changes, 0.0, True
     for i in range(of.shape[0]):
@@ -88,7 +88,7 @@ def distance_by_rates(k: StepRecords, part: float, h: float, rates: np.ndarray) 
             rounded += abs(of[i, j]) * (SUMMED * abs(w.y1[j]) / h)
         moves = moves and rounded <= w.allowed[i]
         found = max(found, abs(far) / w.allowed[i])
-    return found if found <= DEPARTS or moves else DEPARTS - found
+    return found if found <= DEPARTS or moves else DOUBT
 
 
 @kernel
@@ -107,7 +107,7 @@ def distance(k: StepRecords, h: float, part: float, inside: np.ndarray, rates: n
     found = distance_from_cubic(k, h, part, inside)
     if found <= 1.0:
         return found
-    if by_rates < 0.0 or not carry_errors(k, at.points[BEGIN], at.sources[BEGIN]):
+    if by_rates == DOUBT or not carry_errors(k, at.points[BEGIN], at.sources[BEGIN]):
         return math.inf
     for i in range(e.solved.shape[0]):
         w.allowed[i] += MISSED * max(

@@ -66,10 +66,8 @@ REACH = 1.01
 """A step this much longer is stretched rather than followed by a very short one."""
 SMALLEST_STEP = 16
 """In units in the last place of the time."""
-MOST_TRIALS = 100
-"""Of one step. Reached near t = 0 only, where floats get arbitrarily dense."""
 MOST_REJECTED = 16
-"""The same of a step in a row: where rounding rejects it, more are of no use."""
+"""Rejections of one step, after which a closer look decides: rounding may reject any number of them."""
 NEAR, FAR = 0.2, 1.5
 """Distances from a singular point ahead, in steps, between which a step would end next to it."""
 STANDING = (2.0**-52 / DEPARTS) ** 0.5

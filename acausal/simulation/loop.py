@@ -571,14 +571,14 @@ class Loop(QuietInstants):
         free, relations = self.bounds is None and not instant.reinits, self.state_relations
         cause = Cause(present, triggers, instant.forced, instant.disabled_guards, relations)
         hint = self.hints.foreseen(cause) if free and self.reduced.nonlinear else None
-        leaves = hint is not None and self.leaves(present, instant, hint)
+        ended = None if hint is None else self.ended(present, instant, hint)
 
         def search(begin: Mode) -> Choice:
-            return self.hints.next_mode(lin.core.search, begin, instant, triggers, relations, leaves)
+            return self.hints.next_mode(lin.core.search, begin, instant, triggers, relations, ended)
 
         if not self.reduced.nonlinear:
             return search(present)
-        start = None if leaves or not free else self.base.search.begin(present, instant.forced)
+        start = None if ended or not free else self.base.search.begin(present, instant.forced)
         modes = [mode for mode in dict.fromkeys((start, hint)) if mode is not None]
         begin = state.z, state.slopes
         return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, modes)

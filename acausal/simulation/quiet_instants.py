@@ -20,7 +20,7 @@ from ..values import frozen
 from .failures import UNSOLVED
 from .instants.choice import close_to, smooth
 from .instants.hints import Cause
-from .instants.transition import Instant, only_these_move
+from .instants.transition import IMPULSE, Instant, ModeTables, only_these_move
 from .nonlinear.motion import Motion
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
@@ -66,6 +66,11 @@ class QuietInstants(Repeating):
     def _forms(self) -> dict[tuple[NumericCore, Mode], ClearForms | None]:
         return {}
 
+    @cached_property
+    def _jumping(self) -> dict[Mode, ModeTables]:
+        """Tables of modes in which impulses bar elements, as they were analysed the last time."""
+        return {}
+
     def follow(self, end: Arrival) -> None:
         """Take the point at the end of a segment, and the size of its steps."""
         super().follow(end)
@@ -92,12 +97,12 @@ class QuietInstants(Repeating):
         begin = self.base.search.begin(state.mode, instant.forced)
         visits = self._visits[mode] = self._visits.get(mode, 0) + 1
         if visits & (visits - 1) == 0:
-            lin.forget(begin)
-            return False  # Analysed anew, for it may round otherwise by now.
+            # Both are analysed anew, for they may round otherwise by now.
+            self._jumping.pop(begin, None)
+            return False
         before = lin.last
         with suppress(NewtonFailure, DependentConstraints):
-            if mode != begin and not self.leaves(state.mode, instant, mode):
-                lin.go_back(lin.core, lin.z, before)
+            if mode != begin and self.ended(state.mode, instant, mode) is None:
                 return False
             motion = lin.begin(instant.z_minus, state.slopes, instant.xi, system, self.present, lin.z, True)
             z, slopes = motion.unknowns(motion.last)
@@ -119,29 +124,35 @@ class QuietInstants(Repeating):
         lin.go_back(lin.core, lin.z, before)
         return False
 
-    def leaves(self, present: Mode, instant: Instant, mode: Mode) -> bool:
-        """Whether a search from the present mode, which has led to another one before, cannot end where it begins."""
+    def ended(self, present: Mode, instant: Instant, mode: Mode) -> tuple[Mode, Mode] | None:
+        """The mode with which a search begins, and another one, where that ends by just what moves in this; None if not known."""
         lin, begin = self.linearisation, self.base.search.begin(present, instant.forced)
-        if begin == mode or self._may_jump or not only_these_move(self._one_sided, begin, mode):
-            return False
+        if begin == mode or self._may_jump or not only_these_move(self._complementary, begin, mode):
+            return None
+        moved = {k for k, (a, b) in enumerate(zip(begin, mode, strict=True)) if a != b}
         last = lin.last
         try:
             motion = smooth(lin, self.state.slopes, instant.z_minus, instant.xi, self.present, begin)
         except UNSOLVED:
-            return False
+            return None
         finally:
             lin.go_back(lin.core, lin.z, last)
         if motion is not None:
-            return self._refused(instant, begin, *motion.unknowns(motion.last))
-        # Impulses or sources decide, as they did where the mode was analysed the last time.
+            refused = self._refused(instant, begin, *motion.unknowns(motion.last))
+        else:
+            refused = self._refused_at_once(instant, begin)
+        return (begin, mode) if refused is None or refused == moved else None
+
+    def _refused_at_once(self, instant: Instant, mode: Mode) -> set[int] | None:
+        """Elements that impulses bar from a mode, as they did where it was analysed the last time; None where sources bar it."""
+        core = self.linearisation.core
         try:
-            tables = lin.alike(begin) or lin.core.tables(lin.core.mode(begin))
-            lin.keep(tables)
-            verdict = tables.verdict(instant)
+            if mode not in self._jumping:
+                self._jumping[mode] = core.tables(core.mode(mode))
+            verdict = self._jumping[mode].verdict(instant)
         except Inadmissible:
-            return True
-        restart = verdict.restart
-        return not verdict.consistent and restart is not None and restart.jumped
+            return None
+        return {k for level, k, _ in verdict.violations if level == IMPULSE}
 
     def _unmoved(
         self, instant: Instant, z: np.ndarray, data: ModeData, before: Motion | None, motion: Motion
@@ -188,19 +199,18 @@ class QuietInstants(Repeating):
         signs = None if forms is None else forms.signs(z, slopes, xi, *self._clear_from(z))
         return signs if signs is not None and all(signs) else None
 
-    def _refused(self, instant: Instant, mode: Mode, z: np.ndarray, slopes: np.ndarray) -> bool:
-        """Whether a guard of a mode is clearly negative at a point of it."""
-        forms = self._clear_forms(mode)
+    def _refused(self, instant: Instant, mode: Mode, z: np.ndarray, slopes: np.ndarray) -> set[int]:
+        """Elements of which a guard is clearly negative at a point of a mode."""
+        forms, elements = self._clear_forms(mode), self._elements
         if forms is None:
-            return False
-        guards = (
-            (k, b, g) for k, b in enumerate(mode) for g in range(len(self._elements[k].branches[b].guards))
-        )
+            return set()
+        guards = ((k, b, g) for k, b in enumerate(mode) for g in range(len(elements[k].branches[b].guards)))
         signs = forms.signs(z, slopes, instant.xi, *self._clear_from(z))
-        return any(
-            sign < 0 and instant.forced[guard[0]] < 0 and guard not in instant.disabled_guards
+        return {
+            guard[0]
             for sign, guard in zip(signs, guards, strict=False)
-        )
+            if sign < 0 and instant.forced[guard[0]] < 0 and guard not in instant.disabled_guards
+        }
 
     def _clear_from(self, z: np.ndarray) -> tuple[np.ndarray, float]:
         """Magnitudes of the core unknowns, and the part of the terms of a form from which on it is clear of zero."""
@@ -213,7 +223,7 @@ class QuietInstants(Repeating):
         return self._cleared is self.state.z
 
     @property
-    def _one_sided(self) -> list[bool]:
+    def _complementary(self) -> list[bool]:
         return [element.kind is Kind.COMPLEMENTARITY for element in self._elements]
 
     @property

@@ -131,6 +131,8 @@ class Repeating(Run):
     def _look_back(self, flow: AffineFlow, end: Standpoint) -> None:
         """Judge the segment from the present point along a flow to its end, and the way there."""
         motion, mode, length = ClosedForm(self, lambda: False), self.state.mode, end.numbers[0] - self.state.t
+        if not length > 0.0:
+            return
         self.y, self.looked[mode] = end.y, max(length, self.looked.get(mode, 0.0))
         motion.look(flow, length)
 
@@ -208,6 +210,7 @@ class Repeating(Run):
         if not seen.comes_again(key) or not tables.flow.plain:
             return None
         if seen.situations.bytes > MOST_BYTES:
+            self.cores.repeated.clear()
             self._serve(None)  # Begin anew: what is at work now is seen again.
             return None
         core = self.core
@@ -259,7 +262,7 @@ class Repeating(Run):
 
     def _has_one_mode(self, key: SituationKey) -> bool:
         """Whether a search can find no other mode than that of a situation."""
-        return self.core.search.is_unique(key.mode, key.forced, key.disabled)
+        return self.core.search.is_unique(key.mode, key.forced)
 
     def _places(self, update: Arithmetic, sources: Arithmetic) -> DiscretePlaces:
         """How the discrete part reads and writes its program; the parameters are put in place."""

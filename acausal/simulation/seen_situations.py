@@ -11,7 +11,15 @@ from ..dynamics.closed_form import AffineFlow
 from ..dynamics.scan import CrossingSearch, FlowWatch
 from ..kernels.loading import Packed, PackedMany
 from ..kernels.motion import FlowOfMode, FlowRecords
-from ..kernels.situations import EntryConditions, HeldRows, Situation, SituationRecords, VariableLevels
+from ..kernels.situations import (
+    NOTHING,
+    TELLS,
+    EntryConditions,
+    HeldRows,
+    Situation,
+    SituationRecords,
+    VariableLevels,
+)
 from ..reduction.affine import CONTRADICTING, AffineModel, Mode, ModeData
 from .instants.transition import ModeTables
 from .self_check import Held
@@ -132,7 +140,8 @@ class SeenSituations:
         self.modes.setdefault(key.mode, len(self.modes))
         self._in_mode.setdefault(key.mode, []).append(number)
         self._usual.append(self._add_flow(number, tables.flow))
-        judged = can_trigger(tables.data, key.forced, key.disabled, tables.count)
+        told = np.where(tables.data.Gy.any(axis=1), TELLS, NOTHING)
+        judged = can_trigger(tables.data, key.forced, key.disabled, tables.count) * told
         none = np.zeros((0, len(tables.data.Ay)))
         rows, parts = (none, none) if held is None else (held.rows, held.parts)
         record = SituationRecords(

@@ -12,9 +12,11 @@ from acausal import (
     Component,
     Discrete,
     Eq,
+    Parameter,
     Result,
     Variable,
     assign,
+    compile_model,
     der,
     if_else,
     pre,
@@ -24,6 +26,7 @@ from acausal import (
     when,
 )
 from acausal.simulation import repeating, self_check
+from acausal.simulation.instants.hints import Hints
 
 from .observing import Statements
 
@@ -111,3 +114,134 @@ def test_nor_where_a_kernel_follows_events(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(repeating, "WITHOUT_COMPILER", True)
     result = simulate(Rivals(), 200 * PERIOD)
     assert present_modes_stay(result, 200) > 20
+
+
+# -- boundaries: several modes suit in passive networks too -------------------------------------------------------------
+
+
+def turned(n: Any, least: float) -> Any:
+    """1, -1 or 0 after tick ``n``."""
+    s = sin(1.0 * n * n)
+    return if_else(s > least, 1.0, if_else(s < -least, -1.0, 0.0))
+
+
+class Unfed(Component):
+    """A diode behind a source that is 1, -1 or 0 V: at 0 it blocks or conducts nothing."""
+
+    n: Discrete = Discrete(int)
+    q: Discrete = Discrete(start=1.0)
+    x: Variable = Variable()
+    a: Variable = Variable()
+    b: Variable = Variable()
+
+    def equations(self) -> Statements:
+        n = pre(self.n) + 1
+        yield when(sample(period=PERIOD), assign(self.n, n), assign(self.q, turned(n, 0.3)))
+        yield Eq(der(self.x), self.b - self.x)
+        yield Eq(self.a, self.b - self.q)
+        yield Complementarity(self.a, self.b, name="one")
+
+
+class Freewheel(Unfed):
+    """A current of 1 A that one of two diodes carries, and which a source drives into either: at 0 V both may."""
+
+    b2: Variable = Variable()
+    a2: Variable = Variable()
+
+    def equations(self) -> Statements:
+        n = pre(self.n) + 1
+        yield when(sample(period=PERIOD), assign(self.n, n), assign(self.q, turned(n, 0.3)))
+        yield Eq(der(self.x), self.b - self.x)
+        yield Eq(self.b + self.b2, 1.0)
+        yield Eq(self.a - self.a2, self.q)
+        yield Complementarity(self.a, self.b, name="one")
+        yield Complementarity(self.a2, self.b2, name="two")
+
+
+class Parallel(Unfed):
+    """Two diodes at one resistor, one with a source of its own: at 0 V they share a current as they like."""
+
+    b2: Variable = Variable()
+    a2: Variable = Variable()
+
+    def equations(self) -> Statements:
+        n = pre(self.n) + 1
+        yield when(sample(period=PERIOD), assign(self.n, n), assign(self.q, turned(n, 0.3)))
+        yield Eq(der(self.x), self.b - self.x)
+        yield Eq(self.a, self.b + self.b2 - 1.0)
+        yield Eq(self.a2, self.b + self.b2 - 1.0 - 0.5 * self.q)
+        yield Complementarity(self.a, self.b, name="one")
+        yield Complementarity(self.a2, self.b2, name="two")
+
+
+class Doubly(Unfed):
+    """M = [[1, 1], [1, -1]]: both were asked for 30 times before the second one is not, where either answer suits."""
+
+    q2: Discrete = Discrete(start=5.0)
+    b2: Variable = Variable()
+    a2: Variable = Variable()
+
+    def equations(self) -> Statements:
+        n = pre(self.n) + 1
+        odd = sin(0.5 * math.pi * n) ** 2 > 0.5
+        asked = if_else(n > 60, 0.5, -0.5)
+        first, second = if_else(odd, -1.0, 20.0), if_else(odd, asked, 5.0)
+        yield when(sample(period=PERIOD), assign(self.n, n), assign(self.q, first), assign(self.q2, second))
+        yield Eq(der(self.x), self.b - self.x)
+        yield Eq(self.a, self.q + self.b + self.b2)
+        yield Eq(self.a2, self.q2 + self.b - self.b2)
+        yield Complementarity(self.a, self.b, name="one")
+        yield Complementarity(self.a2, self.b2, name="two")
+
+
+@pytest.mark.parametrize("kernel", [True, False])
+@pytest.mark.parametrize("model", [Unfed, Freewheel, Parallel, Doubly])
+def test_what_was_learnt_changes_no_mode(
+    model: type[Unfed], kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_check, "EVERY_VISIT", not kernel)
+    monkeypatch.setattr(repeating, "WITHOUT_COMPILER", kernel)
+    program = compile_model(model())
+    learnt = [trace(program.simulate(150 * PERIOD)) for _ in range(2)]
+    monkeypatch.setattr(Hints, "known", lambda *_: ())
+    monkeypatch.setattr(Hints, "_remember", lambda *_: None)
+    monkeypatch.setattr(self_check, "EVERY_VISIT", True)
+    assert learnt == [trace(compile_model(model()).simulate(150 * PERIOD))] * 2
+
+
+def trace(result: Result) -> list[tuple[float, ...]]:
+    """Modes and flows in all periods."""
+    at = [(k + 0.5) * PERIOD for k in range(150)]
+    names = ["one", "x", "b", *(name for name in ("two", "b2") if name in result)]
+    return [
+        tuple(round(float(v), 9) for v in row) for row in zip(*(result[n].at(at) for n in names), strict=True)
+    ]
+
+
+class Stepped(Component):
+    """A diode behind a resistor and a source that a clock sets; ``c`` lets what the current was drive it."""
+
+    c: Parameter = Parameter(default=0.0)
+    h: Parameter = Parameter(default=0.0)
+    q: Discrete = Discrete(start=5.0)
+    x: Variable = Variable()
+    a: Variable = Variable()
+    b: Variable = Variable()
+
+    def equations(self) -> Statements:
+        yield when(sample(period=1e-3, start=1e-3), assign(self.q, self.h))
+        yield Eq(1e-9 * der(self.x), self.b - self.x)
+        yield Eq(self.a, self.q + self.b + self.c * (self.x - self.b))
+        yield Complementarity(self.a, self.b, name="one")
+
+
+@pytest.mark.parametrize(
+    ("before", "now"), [({"h": -1.0}, {"h": 0.0}), ({"c": 0.0, "h": -1.0}, {"c": 2.0, "h": 1.0})]
+)
+def test_no_run_depends_on_one_with_other_parameters(before: dict[str, float], now: dict[str, float]) -> None:
+    program = compile_model(Stepped())
+    program.simulate(1.000001e-3, parameters=before)
+    again = program.simulate(1.000001e-3, parameters=now)
+    fresh = compile_model(Stepped()).simulate(1.000001e-3, parameters=now)
+    for name in ("one", "b", "x"):
+        assert again[name].final == fresh[name].final

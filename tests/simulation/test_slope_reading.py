@@ -121,5 +121,6 @@ def test_a_point_that_is_not_found_is_told(monkeypatch: pytest.MonkeyPatch) -> N
     result = simulate(model, 1e-4, method="implicit")
     monkeypatch.setattr(slope_reading, "undamped_many", lambda f, rounding, x, scale: np.zeros(len(x), bool))
     monkeypatch.setattr(slope_reading.SlopeReading, "_damped", lambda *_: False)
+    monkeypatch.setattr(slope_reading.SlopeReading, "_rounded", lambda *_: False)
     with pytest.warns(UserWarning, match=r"at t = \S+ s and \d+ other times equations have no point between"):
         result.energy("wire")

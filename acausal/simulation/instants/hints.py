@@ -29,8 +29,8 @@ class Hints:
 
     Parameters
     ----------
-    program : dict, optional
-        What runs of the same program have learnt, whatever their numbers; this one adds to it.
+    modes_after : dict, optional
+        Where causes have led in any run of the same program, whatever its numbers; this one adds to it.
 
     Notes
     -----
@@ -38,9 +38,8 @@ class Hints:
     before them.
     """
 
-    def __init__(self, program: dict[Cause, Mode] | None = None) -> None:
-        self._program = {} if program is None else program
-        """Modes to which causes have led in any run of the program, where no other one suits their points."""
+    def __init__(self, modes_after: dict[Cause, Mode] | None = None) -> None:
+        self._modes_after = {} if modes_after is None else modes_after
         self._known: dict[Cause, dict[Mode, None]] = {}
         """Modes to which causes have led in order of discovery."""
         self._last: dict[Cause, Mode] = {}
@@ -53,7 +52,7 @@ class Hints:
         instant: Instant,
         triggers: tuple[Hashable, ...] = (),
         relations: tuple[float, ...] = (),
-        leaves: bool = False,
+        ended: tuple[Mode, Mode] | None = None,
     ) -> Choice:
         """The consistent mode after an instant.
 
@@ -68,8 +67,8 @@ class Hints:
             What caused the instant: hints depend on it.
         relations : tuple of float
             Truth of the relations of states, as the discrete part has it now.
-        leaves : bool
-            Whether the present mode is known to end.
+        ended : pair of Mode, optional
+            A mode that is known to end, by just what moves in another one to which this cause has led.
 
         Raises
         ------
@@ -81,15 +80,21 @@ class Hints:
             rivals = chooser.rivals(start, mode)
             if rivals is None:
                 continue
-            verdict = _confirmed(chooser, instant, mode, () if leaves else rivals)
+            verdict = _confirmed(chooser, instant, mode, () if ended == (start, mode) else rivals)
+            if verdict is not None and not rivals and not chooser.stays_out(verdict, start):
+                verdict = _confirmed(chooser, instant, mode, (start,))
             if verdict is not None and verdict.restart is not None:
                 self.stats.hinted(1)
                 self._last[cause] = mode
                 return Choice(verdict.restart, (), verdict.signs)
-        mode = self._program.get(cause)
-        if mode is not None and chooser.is_unique(mode, instant.forced, instant.disabled_guards):
+        mode = self._modes_after.get(cause)
+        if mode is not None:
             verdict = chooser.test(mode, instant)
-            if verdict.restart is not None and verdict.consistent:
+            if (
+                verdict.restart is not None
+                and verdict.consistent
+                and self._is_alone(chooser, verdict, instant)
+            ):
                 self.stats.hinted(1)
                 self._remember(cause, start, mode, chooser)
                 return Choice(verdict.restart, (), verdict.signs)
@@ -97,6 +102,16 @@ class Hints:
         choice = chooser.search(instant, start, self.stats)
         self._remember(cause, start, choice.restart.data.mode, chooser)
         return choice
+
+    @staticmethod
+    def _is_alone(chooser: Chooser, verdict: Verdict, instant: Instant) -> bool:
+        """Whether a search would find the same: no other mode suits, and nothing is at its boundary."""
+        signs = verdict.signs
+        return (
+            signs is not None
+            and min(signs, default=1) > 0
+            and chooser.is_unique(verdict.mode, instant.forced)
+        )
 
     def foreseen(self, cause: Cause) -> Mode | None:
         """The mode to which a cause has led the last time; None without any."""
@@ -115,8 +130,9 @@ class Hints:
         if len(known) >= MOST_OUTCOMES:
             known.clear()
         known[mode], self._last[cause] = None, mode
-        if chooser.is_unique(mode, cause.forced, cause.disabled) and len(self._program) < MOST_CAUSES:
-            self._program[cause] = mode
+        if len(self._modes_after) >= MOST_CAUSES:
+            self._modes_after.clear()
+        self._modes_after[cause] = mode
         if len(self._known) > MOST_CAUSES:
             oldest = next(iter(self._known))
             del self._known[oldest], self._last[oldest]

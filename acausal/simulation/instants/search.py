@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property
+from typing import Any
 
 from ...reduction.affine import SLIDING, STICK, AffineModel, Kind, Mode, ModeData
 from ...reduction.index_reduction import reduce_mode
@@ -22,6 +23,8 @@ from .uniqueness import exclude_each_other, is_alone
 TABLEAU_BYTES = MODE_BYTES // 10
 """Bytes of tableaus that are kept with one set of numbers."""
 
+MOST_PAIRS = 65536
+"""Pairs of modes of which is kept whether they exclude each other."""
 History = tuple[tuple[Mode, Tried], ...]
 
 _ONE_CURVE = (Kind.FRICTION, Kind.IMPACT)
@@ -98,40 +101,56 @@ class Search:
         return tuple(m for m in dict.fromkeys((begin, resting)) if m != mode)
 
     def _exclude_each_other(self, mode: Mode, begin: Mode) -> bool:
-        """Whether no point suits two modes; false where that is not known, as where it depends on the point."""
+        """Whether no point suits two modes, but on boundaries; false where that is not known, or depends on the point."""
         if self._tangent:
             return False
         found = self._excluding.get((mode, begin))
         if found is None:
-            found = self._excluding[mode, begin] = exclude_each_other(self._tableau_of(mode), mode, begin)
+            tableau = self._tableau_of(mode, begin)
+            found = tableau is not None and exclude_each_other(tableau, mode, begin)
+            self._keep(self._excluding, (mode, begin), found)
         return found
 
-    def _tableau_of(self, mode: Mode) -> BranchTableau:
-        """The tableau at a rate above the motions of a mode, if these are known."""
-        tables = self.test.known.get(mode)
-        return self._tableau_above(None if tables is None else tables.data)
+    def _tableau_of(self, mode: Mode, *others: Mode) -> BranchTableau | None:
+        """The tableau at a rate above the motions of a mode, and of others that are known; None where it is not known itself."""
+        tables = self.test.known
+        if mode not in tables:
+            return None
+        known = [tables[m].data for m in (mode, *others) if m in tables]
+        return self._tableau_above(min(known, key=lambda data: data.tau))
 
-    def is_unique(
-        self, mode: Mode, forced: Sequence[int], disabled: Collection[tuple[int, int, int]]
-    ) -> bool:
-        """Whether no other mode suits any point that this one suits; false where that is not known."""
-        if disabled:
-            return False  # A guard that is not asked allows more.
+    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
+        """Whether no other mode suits a point that suits this one, but on boundaries; false where that is not known."""
         key = mode, tuple(forced)
         found = self._unique.get(key)
         if found is None:
-            free = [
-                k
-                for k, b in enumerate(forced)
-                if b < 0 and self._model.elements[k].kind is not Kind.CONTROLLED
-            ]
-            known = not self._tangent and all(self._one_sided(k, mode) for k in free)
-            found = self._unique[key] = known and is_alone(self._tableau_of(mode), mode, free)
+            tableau = None if self._tangent else self._tableau_of(mode)
+            if tableau is None:
+                return False
+            elements = self._model.elements
+            free = [k for k, (e, b) in enumerate(zip(elements, forced, strict=True)) if is_free(e, b)]
+            found = all(elements[k].kind is Kind.COMPLEMENTARITY and mode[k] < 2 for k in free)
+            found = found and is_alone(tableau, mode, free)
+            self._keep(self._unique, key, found)
         return found
 
-    def _one_sided(self, k: int, mode: Mode) -> bool:
-        """Whether an element has one other branch."""
-        return self._model.elements[k].kind is Kind.COMPLEMENTARITY and mode[k] < 2
+    @staticmethod
+    def _keep(known: dict[Any, bool], key: Any, found: bool) -> None:
+        if len(known) >= MOST_PAIRS:
+            known.clear()
+        known[key] = found
+
+    def stays_out(self, verdict: Verdict, begin: Mode) -> bool:
+        """Whether what has moved since another mode may not be as it was there: what leads back is above zero, or nothing."""
+        if verdict.restart is None or verdict.signs is None:
+            return False
+        data = verdict.restart.data
+        guards = zip(verdict.signs, self.test.tables(data).origin, data.Gy, strict=True)
+        return all(
+            sign > 0 or not row.any()
+            for sign, (k, target, _), row in guards
+            if verdict.mode[k] != begin[k] and target == begin[k]
+        )
 
     def moves(self, chosen: Verdict) -> bool:
         """Whether all frictions that slide have or get a speed: others may be held again."""

@@ -87,7 +87,6 @@ class BranchTableau:
         size = np.abs(over * columns).max(axis=1, initial=0.0)
         self._row_scale = 1.0 / np.where(size > 0.0, size, 1.0)
         self.given = np.vstack([over * columns * self._row_scale[:, None], np.eye(len(free))])
-        self._basis: Exchanged | None = None
 
     def _sizes(self, z: np.ndarray, xi: np.ndarray) -> np.ndarray:
         """Magnitudes (n,) of what left limits were computed from: what follows from others is as exact as what tells it."""
@@ -97,20 +96,10 @@ class BranchTableau:
         size[unknowns] = terms / factors[np.arange(len(rows)), unknowns]
         return size
 
-    def basis(self, mode: Mode) -> Exchanged:
-        """All forms in terms of the rows of a mode, on from the mode that was asked for last.
-
-        Exchanges round: after as many as there are rows it begins anew.
-        """
-        if self._basis is None or self._basis.exchanges > len(self._basis.slots):
-            self._basis = Exchanged(self)
-        self._basis.enter(mode)
-        return self._basis
-
     @property
     def bytes(self) -> int:
         """Size of its arrays."""
-        return 2 * self.given.nbytes + self._full.nbytes + sum(a.nbytes for a in self._base or ())
+        return self.given.nbytes + self._full.nbytes + sum(a.nbytes for a in self._base or ())
 
     def _laplace(self, rows: Rows) -> np.ndarray:
         return rows.A + self._s * rows.E
@@ -242,7 +231,6 @@ class Exchanged:
         k = self.table.shape[1]
         self.slots = np.arange(len(self.table) - k, len(self.table))
         self.dependent: list[int] = []
-        self.exchanges = 0
 
     def enter(self, mode: Mode) -> None:
         """Exchange rows until those of a mode are the terms of the others; rows that depend on them are left over."""
@@ -260,7 +248,6 @@ class Exchanged:
 
     def _exchange(self, row: int, slot: int) -> None:
         """Write all rows in terms of ``row`` instead of the one in a slot."""
-        self.exchanges += 1
         factors = self.table[row].copy()
         column = self.table[:, slot] / factors[slot]
         factors[slot] = 0.0

@@ -13,7 +13,7 @@ say what the second ones of its force say where it holds with less. Others are r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -48,8 +48,8 @@ from .restart import Carried, LeftLimits, restart, rounded_sizes, second_impulse
 LEVELS = ("impulse", "value", "first derivative", "second derivative", "third derivative", "zero")
 """Names of the levels; the last one means that no entry is above its noise."""
 
-VALUE = 1
-"""The level of values."""
+IMPULSE, VALUE = 0, 1
+"""The levels of impulses and of values."""
 _ZERO = 5
 MOST_SITUATIONS = 4096
 """Situations of one mode of which is kept what follows from them."""
@@ -550,10 +550,12 @@ class Chooser(Protocol):
         """The modes that a search takes before one to which it has led; None where it may take any."""
         ...
 
-    def is_unique(
-        self, mode: Mode, forced: Sequence[int], disabled: Collection[tuple[int, int, int]]
-    ) -> bool:
+    def is_unique(self, mode: Mode, forced: Sequence[int]) -> bool:
         """Whether no other mode suits any point that this one suits; false where that is not known."""
+        ...
+
+    def stays_out(self, verdict: Verdict, begin: Mode) -> bool:
+        """Whether what has moved since another mode may not be as it was there: what leads back is above zero, or nothing."""
         ...
 
     def moves(self, chosen: Verdict) -> bool:

@@ -1,9 +1,10 @@
 """Whether a point suits one of two modes alone, whatever left limits and sources are.
 
-Written in terms of the equations of one mode, what keeps the elements that differ is a matrix: that of a linear complementarity
-problem. Its complementary cones overlap at most in their boundaries where no principal minor is negative, as in every passive
-network (Cottle, Pang, Stone, "The Linear Complementarity Problem", 1992, sections 3.4 and 6.1). Then a point suits both modes
-only where both describe the same motion.
+Written in terms of the equations of one mode, what keeps the elements that differ is a matrix M: that of a linear complementarity
+problem. Where no principal minor is negative, as in every passive network, no ``z >= 0`` has ``(M z)_k < 0`` wherever ``z_k > 0``
+(Fiedler and Ptak, "Some generalizations of positive definiteness and monotonicity", 1966; Cottle, Pang, Stone, "The Linear
+Complementarity Problem", 1992, section 3.4). So a point suits no other mode where in this one all that leads there is above zero.
+On the boundary, where something vanishes, it may suit both.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from itertools import combinations
 import numpy as np
 
 from ...reduction.affine import Mode
-from .tableau import BranchTableau
+from .tableau import BranchTableau, Exchanged
 
 MOST_DIFFERENCES = 8
 """Elements of which all principal minors are looked at."""
 _ROUNDED = 2.0**-30
-"""Part of the product of the longest rows below which a minor is rounding."""
+"""Part of the product of its rows below which a minor is rounding."""
 
 
 def exclude_each_other(tableau: BranchTableau, mode: Mode, other: Mode) -> bool:
-    """Whether a point suits one of these modes alone, but for where both describe one motion; false where that is not known."""
+    """Whether a point suits one of these modes alone, but on boundaries; false where that is not known."""
     differ = [k for k, (a, b) in enumerate(zip(mode, other, strict=True)) if a != b]
     minors = _least_minor(tableau, mode, other, differ)
     return minors is not None and minors >= -_ROUNDED
 
 
 def is_alone(tableau: BranchTableau, mode: Mode, free: Sequence[int]) -> bool:
-    """Whether a mode alone suits each point that it suits, where some elements may be in their other one of two branches.
+    """Whether a mode alone suits each point that it suits, but on boundaries, where some elements may be in their other branch.
 
     All principal minors are positive then (Samelson, Thrall and Wesler, "A partition theorem for Euclidean n-space", 1958).
     """
@@ -45,7 +46,8 @@ def _least_minor(tableau: BranchTableau, mode: Mode, other: Mode, differ: Sequen
         return None
     forth = [row for k in differ for row in _guards(tableau, k, mode[k], other[k])]
     back = [row for k in differ for row in _guards(tableau, k, other[k], mode[k])]
-    basis = tableau.basis(mode)
+    basis = Exchanged(tableau)
+    basis.enter(mode)
     if basis.dependent or not len(forth) == len(back) == len(differ):
         return None
     slot = {row: j for j, row in enumerate(basis.slots.tolist())}
@@ -65,14 +67,15 @@ def _guards(tableau: BranchTableau, element: int, branch: int, target: int) -> l
 
 
 def least_principal_minor(matrix: np.ndarray) -> float:
-    """The least principal minor, in units of its rows where rows and columns have the same largest entries; at most 1."""
+    """The least principal minor, in units of the rows that it crosses, where these and columns are alike; at most 1."""
     size, found = np.abs(matrix), 1.0
     scaled = matrix / np.maximum(size.max(axis=1, keepdims=True, initial=0.0), np.finfo(float).tiny)
     scaled /= np.maximum(np.abs(scaled).max(axis=0, initial=0.0), np.finfo(float).tiny)
+    lengths = np.linalg.norm(scaled, axis=1)
     for count in range(1, len(matrix) + 1):
         chosen = np.array(list(combinations(range(len(matrix)), count)))
         minors = scaled[chosen[:, :, None], chosen[:, None, :]]
-        rows = np.linalg.norm(minors, axis=2).prod(axis=1)
+        rows = lengths[chosen].prod(axis=1)
         part = np.divide(np.linalg.det(minors), rows, out=np.zeros(len(rows)), where=rows > 0.0)
         found = min(found, float(part.min()))
     return found

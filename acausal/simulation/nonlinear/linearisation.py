@@ -100,10 +100,6 @@ class Linearisation:
         """Keep the tables of a mode that is analysed where equations linearise at present."""
         self._alike[tables.data.mode] = tables
 
-    def forget(self, mode: Mode) -> None:
-        """Have a mode analysed anew."""
-        self._alike.pop(mode, None)
-
     def take(self, core: NumericCore) -> None:
         """Take an affine model that is no tangent."""
         self.core = core

@@ -121,13 +121,15 @@ class SlopeReading:
 
     def _solved_from(self, x: np.ndarray, before: np.ndarray, steps: _Steps) -> np.ndarray:
         """Correct points ``x = [y; r]`` that belong to the values ``before`` of states; which of them were found."""
+        first = x.copy()
         found = undamped_many(
             lambda at: self._conditions(x[at], before[at], steps.at(at)),
             lambda at: self._rounding(x[at], before[at], steps.at(at)),
             x, self._scale,
         )  # fmt: skip
         for i in np.flatnonzero(~found).tolist():
-            found[i] = self._damped(x, i, before[i : i + 1], steps.at(np.array([i])))
+            step, own = steps.at(np.array([i])), before[i : i + 1]
+            found[i] = self._damped(x, i, own, step) or self._rounded(x, i, first[i : i + 1], own, step)
         return found
 
     def _damped(self, x: np.ndarray, i: int, before: np.ndarray, step: _Steps) -> bool:
@@ -140,13 +142,22 @@ class SlopeReading:
         try:
             x[i] = newton(conditions, lambda at: self._rounding(at[None], before, step)[0], x[i], self._scale)
         except NewtonFailure:
-            # At a kink rounding decides from one iteration to the next on which side of it a point lies.
-            (value, matrix), ny = conditions(x[i]), x.shape[1] - len(self._states)
-            left = solutions(matrix[None], -value[None])[0]
-            rounded = self._rounding(x[i : i + 1], before, step)[0, len(self._solved) :].max()
-            if not np.abs(left[ny:]).max() <= max(LEFT * np.abs(x[i, ny:]).max(), rounded):
-                return False
-            x[i] += left
+            return False
+        return True
+
+    def _rounded(self, x: np.ndarray, i: int, first: np.ndarray, before: np.ndarray, step: _Steps) -> bool:
+        """Take the ``first`` point for one of them where a further correction is hardly any; whether it is.
+
+        At a kink rounding decides from one iteration to the next on which side of it a point lies.
+        """
+        ny = x.shape[1] - len(self._states)
+        value, matrix = self._conditions(first, before, step)
+        left = solutions(matrix, -value)
+        rounded = self._rounding(first, before, step)[0, len(self._solved) :].max()
+        size = (np.abs(left) / (self._scale + np.abs(first))).max()
+        if not size <= max(LEFT * np.abs(first[0, ny:]).max(), rounded):
+            return False
+        x[i] = first[0] + left[0]
         return True
 
     def _conditions(self, x: np.ndarray, before: np.ndarray, steps: _Steps) -> tuple[np.ndarray, np.ndarray]:
