@@ -8,14 +8,16 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import ModelSizeError
-from ..reduction.affine import Inadmissible
+from ..reduction.affine import Inadmissible, Mode
 from ..reduction.core import Values
 from ..reduction.labels import Labels
 from .analysed_modes import AnalysedModes
 from .compiled import CompiledModel
+from .instants.hints import Cause
 from .large.sizes import LARGE, MAX_UNKNOWNS
 from .large.system import LargeSystem, kept_back
 from .numeric import NumericCore, Times, build_core
+from .seen_situations import SituationKey
 from .sources.source_states import OpenInput
 from .starts.stated import Starts
 
@@ -31,10 +33,10 @@ class Cores:
         self._evaluated: tuple[bytes, dict[Any, tuple[Any, Any]]] = b"", {}
         """The last parameters, and what was evaluated with them."""
         self.modes = AnalysedModes()
-        self.repeated: set[Any] = set()
+        self.repeated: set[SituationKey] = set()
         """Situations that came again in a run: in others they are taken to do so."""
-        self.modes_after: dict[Any, Any] = {}
-        """Modes to which causes have led in a run: others test these first where no other one may follow."""
+        self.modes_after: dict[Cause, Mode] = {}
+        """Where causes have led in a run: others test these modes first where no other one may follow."""
         self._lock = threading.RLock()
 
     @cached_property
