@@ -207,11 +207,16 @@ def _inconsistent(now: Standing, error: SearchError, forced: Sequence[int]) -> A
     forced_ones = [k for k, b in enumerate(forced) if b >= 0]
     places = dict.fromkeys(now.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
     fate = "have no branches" if complete else "were not seen to have branches"
+    tried = (
+        "no combination of branches satisfies all guards"
+        if complete
+        else "not all combinations of branches were tried"
+    )
     return NoConsistentModeError(
         f"no consistent mode at t = {now.state.t:.9g}\n{_history(now, error)}",
         where=tuple(places)[:4],
         why=f"{', '.join(names)} {fate} that go together" if names else "",
-        hint="no combination of branches satisfies all guards: look for ideal sources that elements short or cut",
+        hint=f"{tried}: look for ideal sources that elements short or cut, and for elements that drive each other",
     )
 
 

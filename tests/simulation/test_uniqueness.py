@@ -1,13 +1,18 @@
 """Modes that exclude each other, against a linear program that looks for a point which suits both."""
 
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from acausal.dynamics.noise import CERTAIN
 from acausal.reduction.affine import AffineModel, Mode
+from acausal.reduction.index_reduction import reduce_mode
+from acausal.simulation.instants.search import Search
 from acausal.simulation.instants.tableau import BranchTableau
+from acausal.simulation.instants.transition import CandidateTest, Instant, SearchStats
 from acausal.simulation.instants.uniqueness import MOST_DIFFERENCES, exclude_each_other, is_alone
 from tests.simulation.switched_networks import build, complementarity
 
@@ -100,3 +105,25 @@ def test_what_may_share_a_flow_in_many_ways_is_not_alone() -> None:
     assert not is_alone(tableau, (1, 0), range(2))
     assert exclude_each_other(tableau, (1, 0), (0, 0))
     assert is_alone(tableau, (1, 0), [0])
+
+
+HARD = np.array(
+    [
+        [2.404, 2.502, 1.901, 1.307, 1.902, 1.002],
+        [0.204, 2.603, 1.600, 0.307, 0.606, 2.908],
+        [2.405, 0.605, 1.308, 1.000, 2.607, 2.402],
+        [0.806, 0.407, 2.801, 1.103, 0.203, 1.908],
+        [2.608, 1.003, 2.000, 2.508, 2.006, 0.905],
+        [2.304, 1.802, 0.506, 1.104, 2.807, 0.407],
+    ]
+)
+"""Each carries more where the others do: pivoting comes back to where it was."""
+
+
+def test_few_elements_are_tried_in_all_branches() -> None:
+    """From a mode that suited before the one is found that suits alone: the fifth element carries 2.797 / 2.006."""
+    model, q = coupled(HARD), np.array([-0.197, -0.797, 0.803, 2.703, -2.797, 0.903])
+    search = Search(model, CandidateTest(model, cache(partial(reduce_mode, model))))
+    instant = Instant(CERTAIN, np.zeros(12), q, (-1,) * 6)
+    found = search.search(instant, (0, 1, 0, 1, 0, 1), SearchStats())
+    assert found.restart.data.mode == (0, 0, 0, 0, 1, 0)

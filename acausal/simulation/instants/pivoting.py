@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, product
+from math import prod
 from typing import Protocol
 
 import numpy as np
@@ -37,6 +38,8 @@ _PATIENCE = 8
 """Steps of whole blocks without fewer negative guards, after which elements move one by one until there are fewer."""
 PIVOTS = 8
 """Modes examined per element: pivoting that ends takes a small multiple of their number."""
+ENUMERATED = 1024
+"""Modes that are tried one after the other where there are no more."""
 _PARALLEL = 1e-9
 
 
@@ -49,8 +52,12 @@ class NoMove(Exception):
 
 
 def most_modes(model: AffineModel) -> int:
-    """Modes after which a search ends: where pivoting leads nowhere, each branch of an element may have to be tried."""
-    return sum(max(PIVOTS, len(element.branches)) for element in model.elements)
+    """Modes after which a search ends: where pivoting leads nowhere, each branch of an element may have to be tried.
+
+    Few elements may be in any of their branches together.
+    """
+    counts = [len(element.branches) for element in model.elements]
+    return max(sum(max(PIVOTS, count) for count in counts), min(prod(counts), ENUMERATED))
 
 
 def free_branches(element: Element) -> Sequence[int]:
