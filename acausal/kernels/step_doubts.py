@@ -182,7 +182,8 @@ def departs(k: StepRecords, h: float) -> float:
         found = max(found, doubt_at(k, p.points[last], p.sources[last]))
         if probed:
             found = max(found, doubt_at(k, at.probe, at.probe_sources))
-    return found if found < math.inf else DOUBT
+    # Next to singular points of constraints rounding departs by any amount.
+    return found if found <= 1.0 or (found < math.inf and k.constraints.levels.shape[0] == 0) else DOUBT
 
 
 @kernel

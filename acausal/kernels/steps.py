@@ -231,15 +231,16 @@ def find_step(k: StepRecords) -> int:
     if not (explicit or linearise(k)):
         return DOUBTFUL
     shortest, limit = SMALLEST_STEP * spacing(t), numbers[LIMIT] - t
-    h = max(min(numbers[SIZE], numbers[MOST]), shortest)
+    h, before = max(min(numbers[SIZE], numbers[MOST]), shortest), math.inf
     while True:
         ends = h * REACH >= limit
         t1 = numbers[LIMIT] if ends else t + h
         error = try_step(k, t1) if t1 <= numbers[SOURCES_UNTIL] else DOUBT
-        if error < 0.0:
-            return DOUBTFUL
+        if not 0.0 <= error < before:
+            return DOUBTFUL  # What does not shrink with the step is rounding.
         if error <= 1.0:
             break
+        before = error
         h = (t1 - t) * reduction(error, order)
         rejected += 1
         if h < shortest or rejected > MOST_REJECTED:
