@@ -53,16 +53,14 @@ def follow_events(
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:
         copy_state(now, then)
         segments, steps, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
-        cause = log.counts[PENDING]
-        if cause == UNKNOWN:
-            begin = chosen(situations, now.flags[SITUATION])
+        begin, cause = chosen(situations, now.flags[SITUATION]), log.counts[PENDING]
+        fresh = cause == UNKNOWN
+        if fresh:
             cause = follow_segment(flows, begin, d, now, log, room)
             if cause != UNKNOWN and looked_at(log, begin.here.sizes[MODE]):
                 log.visits[begin.here.sizes[MODE]] += 1
                 log.counts[PENDING] = cause
                 return LOOK
-        else:
-            begin = chosen(situations, now.flags[SITUATION])
         seen = cause != UNKNOWN
         if seen and cause != ENDED:
             seen = follow_instant(flows, situations, d, now, log, room, cause)
@@ -70,7 +68,7 @@ def follow_events(
             copy_state(then, now)
             log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES] = segments, steps, searched
             return ODD
-        if log.counts[PENDING] == UNKNOWN:
+        if fresh:
             log.visits[begin.here.sizes[MODE]] += 1
         log.counts[PENDING] = UNKNOWN
         if now.numbers[TIME] >= now.numbers[END]:
