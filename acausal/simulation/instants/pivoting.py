@@ -51,13 +51,15 @@ class NoMove(Exception):
         self.elements, self.certain = elements, certain
 
 
-def most_modes(model: AffineModel) -> int:
-    """Modes after which a search ends: where pivoting leads nowhere, each branch of an element may have to be tried.
+def most_pivots(model: AffineModel) -> int:
+    """Modes after which pivoting ends: each branch of an element may have to be tried."""
+    return sum(max(PIVOTS, len(element.branches)) for element in model.elements)
 
-    Few elements may be in any of their branches together.
-    """
-    counts = [len(element.branches) for element in model.elements]
-    return max(sum(max(PIVOTS, count) for count in counts), min(prod(counts), ENUMERATED))
+
+def most_modes(model: AffineModel) -> int:
+    """Modes after which a search ends whose failure refuses a model: few elements may be in any of their branches together."""
+    together = prod(len(element.branches) for element in model.elements)
+    return max(most_pivots(model), min(together, ENUMERATED))
 
 
 def free_branches(element: Element) -> Sequence[int]:

@@ -13,7 +13,7 @@ from ...dynamics.noise import Uncertainty
 from ...reduction.affine import Mode, Rows
 from ...reduction.index_reduction import Dependencies, dependencies
 from ...values import frozen
-from ..instants.pivoting import NoMove, Pivoting, Row, blocking_row, cancelling_rows, most_modes
+from ..instants.pivoting import NoMove, Pivoting, Row, blocking_row, cancelling_rows, most_pivots
 from ..instants.transition import Instant, Verdict
 from .conditions import Conditions
 from .initialization import complete
@@ -84,7 +84,7 @@ class Admitting:
             self._impossible.clear()
             self._rows.clear()
             model = self._problem.core.model
-            pivoting = Pivoting(model, self._forced, self._judgement, self._blocking, most_modes(model))
+            pivoting = Pivoting(model, self._forced, self._judgement, self._blocking, most_pivots(model))
             try:
                 return pivoting.run(begin)
             except NoMove:

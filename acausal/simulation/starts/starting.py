@@ -14,7 +14,7 @@ from ...reduction.affine import Mode
 from ..confirmation import require
 from ..failures import DiscreteUnsound, MovesForEver, NotSolved, Started, StartSteep
 from ..instants.discrete import Outcome
-from ..instants.pivoting import PIVOTS, most_modes
+from ..instants.pivoting import PIVOTS, most_pivots
 from ..loop import Loop
 from ..state import NOT_REDUNDANT, State
 from .admitting import Admitting
@@ -428,8 +428,8 @@ class Starting:
             yield reduce(lambda beginning, i: self._beside(beginning, i, x), sides, Beginning())
 
     def _some(self, beginnings: Iterator[Beginning]) -> Iterator[Beginning]:
-        """As many of the beginnings as a search for a mode examines: relations count as elements do."""
-        return islice(beginnings, most_modes(self.run.core.model) + PIVOTS * len(self._open_relations()))
+        """As many of the beginnings as pivoting examines modes: relations count as elements do."""
+        return islice(beginnings, most_pivots(self.run.core.model) + PIVOTS * len(self._open_relations()))
 
     def _open_relations(self) -> list[int]:
         """Relations of variables."""
