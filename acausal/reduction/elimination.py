@@ -42,7 +42,7 @@ from ..kernels.elimination import (
     PivotSearch,
 )
 from ..kernels.loading import Bound, Packed
-from .double_double import Accumulator
+from .double_double import Accumulator, places
 from .rounding import TINY
 from .scales import column_weights
 
@@ -73,7 +73,7 @@ def _weighed(value: np.ndarray, least: np.ndarray) -> np.ndarray:
     return np.where(np.abs(value) <= CANCELLED * least, 2.0 / CANCELLED, 1.0)
 
 
-def _compact(matrix: np.ndarray) -> Any:
+def compact(matrix: np.ndarray) -> Any:
     """The matrix, a large one without what is zero."""
     if matrix.size <= _DENSE:
         return matrix
@@ -86,10 +86,19 @@ def _by_rows(matrix: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Entries of a matrix that are not zero, row by row, with their columns, and where each row begins: all ends last."""
     if not isinstance(matrix, np.ndarray):
         return matrix.data, matrix.indices, matrix.indptr
-    row, column = matrix.nonzero()
+    row, column = places(matrix)
     begins = np.zeros(len(matrix) + 1, np.int32)
     np.cumsum(np.bincount(row, minlength=len(matrix)), out=begins[1:])
     return matrix[row, column], column.astype(np.int32), begins
+
+
+def _block(matrix: np.ndarray, kept: Any, rows: np.ndarray, columns: np.ndarray) -> Any:
+    """A block of a matrix that is ``kept`` as `compact` gives it, as that would give the block."""
+    if isinstance(kept, np.ndarray) or len(rows) * len(columns) <= _DENSE:
+        return compact(matrix[rows[:, None], columns])
+    found = kept[rows][:, columns]
+    found.sort_indices()
+    return found
 
 
 class GivenRows(NamedTuple):
@@ -289,11 +298,13 @@ class Elimination:
         column gets all of its own (Demmel et al., "Error bounds from extra-precise iterative refinement", ACM Transactions on
         Mathematical Software 32, 2006). Steps end when those that are ``wanted`` have settled.
         """
-        given, (lower_upper, weight, scale) = self._given[solved], factors
+        lower_upper, weight, scale = factors
+        given = self._given[solved]
+        own, over = given[:, free], given[:, self.pivot[solved]]
         left, off, count, settled = value.size + 1, math.inf, 1, ~wanted
         while count:
-            defect = Accumulator(given[:, free])
-            defect.add_rows(given[:, self.pivot[solved]], -value)
+            defect = Accumulator(own)
+            defect.add_rows(over, -value)
             left_over, change = defect.value, np.zeros_like(value)
             some = left_over.any(axis=0)
             change[:, some] = scale[:, None] * lower_upper.solve(weight[:, None] * left_over[:, some], "T")
@@ -312,11 +323,16 @@ class Elimination:
     @cached_property
     def _given_rows(self) -> Any:
         """The given rows; in large ones what is zero is left out."""
-        return _compact(self._given)
+        return compact(self._given)
+
+    @cached_property
+    def _given_variances(self) -> Any:
+        """The squares of their errors."""
+        return compact(self._given_variance)
 
     def _evaluate(self, rows: np.ndarray) -> None:
         """Values of rows from those given, and their errors to first order in those of the given numbers; may be `OutOfRange`."""
-        R, spread = self._given_rows, _compact(self._given_variance)
+        R, spread = self._given_rows, self._given_variances
         solved = (self.pivot >= 0).nonzero()[0]
         pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0]
         own = self.pivot[rows] >= 0
@@ -354,7 +370,7 @@ class Elimination:
     def remainder(self, solved: np.ndarray, given: np.ndarray, found: np.ndarray) -> Remainder:
         """Computes what rounding has left of the `solution` ``found`` of solved columns, when it is asked for."""
         own = self.row[solved] >= 0
-        rows = GivenRows(_compact(self._given[self.row[solved[own]]]), self.weight)
+        rows = GivenRows(compact(self._given[self.row[solved[own]]]), self.weight)
         return Remainder(rows, solved[own], given, own, found)
 
     def followed_by(self, rows: np.ndarray, weight: np.ndarray) -> Elimination:
@@ -374,7 +390,7 @@ class Elimination:
         doubt = np.maximum(variance[:, used] - square, 0.0)
         self._given = np.vstack([self._given, rows])
         self._given_variance = np.vstack([self._given_variance, variance])
-        for kept in ("_given_rows", "_needed"):
+        for kept in ("_given_rows", "_given_variances", "_needed"):
             self.__dict__.pop(kept, None)
         value, size = rows - factor @ self.value[pivots], np.abs(self.value[pivots])
         least = least + np.abs(factor) @ (_weighed(self.value[pivots], self.least[pivots]) * size)
@@ -408,15 +424,16 @@ class Elimination:
         if not some.any():
             return found
         value, doubted, missing = value[:, some], doubted[:, some], found[:, some]
-        pivots, free = self.pivot[solved], (self.row < 0).nonzero()[0][some]
-        given, unit = self._given[solved], np.sqrt(self._given_variance[solved])
-        over, terms = _compact(given[:, pivots]), _compact(unit[:, pivots])
+        pivots, at_some = self.pivot[solved], (solved[:, None], (self.row < 0).nonzero()[0][some])
+        own, unit = self._given[at_some], np.sqrt(self._given_variance[at_some])
+        over = _block(self._given, self._given_rows, solved, pivots)
+        terms = np.sqrt(_block(self._given_variance, self._given_variances, solved, pivots))
         factors, at, begins = _by_rows(over)
         while True:
             kept = np.where(doubted & ~missing, 0.0, value)
-            allowed = CANCELLED * (unit[:, free] + terms @ np.abs(kept))
+            allowed = CANCELLED * (unit + terms @ np.abs(kept))
             before = np.count_nonzero(missing)
-            row, column = (np.abs(given[:, free] - over @ kept) > allowed).nonzero()
+            row, column = places(np.abs(own - over @ kept) > allowed)
             # All terms of these rows: an entry of the matrix, and the value in its column.
             count = begins[row + 1] - begins[row]
             place = np.repeat(begins[row] - np.cumsum(count) + count, count) + np.arange(count.sum())

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import ConsistencyError
 from .affine import AffineModel, Balance, ModeData, Rows, stack_rows
+from .elimination import compact
 
 ALLOWED = 2.0**-26
 """Largest defect of a row relative to its largest term: half the digits of a double."""
@@ -55,8 +56,9 @@ class MapCheck:
         """
         if not len(rows):
             return
-        value = rows.E @ self.slopes + rows.A @ self.T
-        size = np.abs(rows.E) @ self.slope_size + np.abs(rows.A) @ self.size
+        E, A = compact(rows.E), compact(rows.A)
+        value = E @ self.slopes + A @ self.T
+        size = abs(E) @ self.slope_size + abs(A) @ self.size
         value[:, self.source] += rows.B
         size[:, self.source] += np.abs(rows.B)
         if expected is not None:
@@ -66,7 +68,7 @@ class MapCheck:
         defect = np.abs(value).max(axis=1, initial=0.0)
         largest = (size * self.scale).max(axis=1, initial=0.0)
         z = self.balance.z
-        magnitude = np.abs(rows.E) @ (z / self.balance.T0) + np.abs(rows.A) @ z
+        magnitude = abs(E) @ (z / self.balance.T0) + abs(A) @ z
         excess = np.maximum(defect - ROUNDING * magnitude, 0.0)
         relative = np.divide(excess, largest, out=excess.copy(), where=largest > 0.0)
         worst = int(np.argmax(relative))
