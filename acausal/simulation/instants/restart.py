@@ -156,11 +156,15 @@ def _reinitialised(
 ) -> tuple[LeftLimits, bool]:
     """Left limits shifted so that the restart gives the wanted values, and whether any of them moves.
 
-    An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``.
+    An impulse ``rho`` that enters where ``x'`` stands acts as a left limit ``x- + rho``. None does where left limits have these
+    values and meet the constraints.
     """
     data, z_minus, xi = limits.data, limits.z_minus, limits.xi
     which = np.array([variable for variable, _ in reinits])
     wanted = np.array([value for _, value in reinits])
+    moved = bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
+    if not (moved or limits.residual.any()):
+        return limits, False
     k, scale = len(data.states), model.scale[which]
     sensitivity, start = moved_by_limits(data, which), z_minus[data.states]
     if len(data.constraints):
@@ -174,7 +178,6 @@ def _reinitialised(
         raise Inadmissible("reinit", lambda: (model.names[j] for j in which[missed].tolist()))
     shifted = np.array(z_minus, dtype=float)
     shifted[which] += shift * scale
-    moved = bool(np.any(np.abs(wanted - z_minus[which]) > ROUNDING * np.abs(wanted)))
     return LeftLimits(data, shifted, xi, limits.known), moved
 
 
