@@ -35,6 +35,10 @@ FULL, ODD, OVER, LOOK = 0, 1, 2, 3
 that is to be looked at before its event, which follows in the next run."""
 
 
+MOST_STANDING = 100
+"""Events at one time after which another look tells whether anything moves on."""
+
+
 @kernel
 def follow_events(
     flows: Any,
@@ -49,8 +53,10 @@ def follow_events(
 
     An event whose segment was looked at is taken back to the end of its segment.
     """
-    full = log.time.shape[0] - MOST_MICRO_STEPS
+    full, standing = log.time.shape[0] - MOST_MICRO_STEPS, 0
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:
+        if standing > MOST_STANDING:
+            return ODD
         copy_state(now, then)
         segments, steps, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
         begin, cause = chosen(situations, now.flags[SITUATION]), log.counts[PENDING]
@@ -71,6 +77,7 @@ def follow_events(
         if fresh:
             log.visits[begin.here.sizes[MODE]] += 1
         log.counts[PENDING] = UNKNOWN
+        standing = standing + 1 if now.numbers[TIME] == then.numbers[TIME] else 0
         if now.numbers[TIME] >= now.numbers[END]:
             return OVER
     return FULL

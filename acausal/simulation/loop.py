@@ -72,7 +72,8 @@ TIME = -1
 REPEATED = ("time", "state")
 """Kinds of instants that come again."""
 MOST_REPEATS = 2
-"""Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more."""
+"""Further instants at the same time, mode and discrete values with the same cause, after which nothing moves any more: others
+may lie between them, that lead back."""
 
 
 class Loop(QuietInstants):
@@ -231,10 +232,11 @@ class Loop(QuietInstants):
         close = self.next_tick <= state.t + self.tolerance
         ticks = self.take_ticks() if close else ()
         triggers: tuple[Any, ...] = (hit, *[k for k, due in enumerate(ticks) if due])
-        key = (state.t, triggers, state.mode, state.D.tobytes())
-        self.repeats = self.repeats + 1 if key == self.last else 0
-        self.last = key
-        if self.repeats > MOST_REPEATS:
+        key = (triggers, state.mode, state.D.tobytes())
+        if state.t != self.stands:
+            self.stands, self.met = state.t, {}
+        repeats = self.met[key] = self.met.get(key, -1) + 1
+        if repeats > MOST_REPEATS:
             raise self.failed(NoProgress(None if hit == TIME else hit))
         self.process("time" if hit == TIME else "state", triggers, ticks)
 

@@ -158,7 +158,6 @@ class Repeating(Run):
         for name, value in state.items():
             setattr(self.state, name, value)
         self._signs = None if signs is None else (self.core, signs)
-        self.last, self.repeats = (), 0
 
     # -- what is learnt --------------------------------------------------------------------------------------------
 

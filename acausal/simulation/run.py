@@ -104,7 +104,7 @@ class Run:
         self.each = False
         """What is called with the time reached, now and then or after ``each`` instant and step; what it raises ends the run."""
         self._mark: tuple[tuple[Any, ...], Status, int, int] | None = None
-        self.last, self.repeats = tuple[Any, ...](), 0  # Key of the last instant; how often it came.
+        self.stands, self.met = math.nan, dict[Any, int]()  # Time of the last instant, and what came then.
 
     def _prepare_numerical(self) -> None:
         """What numerical integration needs: nonlinear rows, or a method that asks for it."""
@@ -188,7 +188,7 @@ class Run:
     def put(self, state: State) -> None:
         """Go on from a state of this model."""
         self._take_state(state)
-        self.last, self.repeats = (), 0
+        self.stands = math.nan
         self.settle()
 
     def _take_state(self, state: State) -> None:

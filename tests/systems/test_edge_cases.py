@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from acausal import (
+    ChatteringError,
     Circuit,
     Component,
     Discrete,
@@ -27,14 +28,16 @@ from acausal import (
     when,
     xor_,
 )
-from acausal.components.blocks import PWM
+from acausal.components.blocks import PWM, BooleanPulse
 from acausal.components.electrical import (
     ConstantVoltage,
     Ground,
     IdealClosingSwitch,
     IdealDiode,
     Inductor,
+    OnePort,
     Resistor,
+    SineVoltage,
 )
 
 from .refusals import Statements
@@ -244,3 +247,52 @@ def test_growth_beyond_the_range_of_doubles_before_the_end(span: float) -> None:
     """Without the event x would exceed the largest double; the event comes at 1 ms."""
     first = simulate(Bursting(), 0.01).events.times[:2]
     assert simulate(Bursting(), span).events.times[:2] == pytest.approx(first, rel=1e-12)
+
+
+class Negative(OnePort):
+    """A resistance below zero."""
+
+    R: Parameter = Parameter(default=-2.0, unit="Ohm")
+
+    def equations(self) -> Statements:
+        yield from super().equations()
+        yield Eq(self.v, self.R * self.i)
+
+
+class Balance(Component):
+    """Two equal sources that cancel, and a coil at rest where nothing damps it: rounding alone moves its current."""
+
+    def build(self) -> None:
+        self.sources = [SineVoltage(V=10.0, f=3.0) for _ in range(2)]
+        self.losses = [Resistor(R=0.5) for _ in range(2)]
+        self.load, self.coil, self.beside, self.drive = (
+            Resistor(R=2.0),
+            Inductor(L=0.1),
+            Resistor(R=50.0),
+            Negative(),
+        )
+        self.diodes = [IdealDiode() for _ in range(3)]
+        self.pulse, self.ground = BooleanPulse(period=0.125, width=50.0), Ground()
+        self.switch = IdealClosingSwitch(control=self.pulse.y)
+
+    def equations(self) -> Statements:
+        (first, second), (before, behind), (across, down, up) = self.sources, self.losses, self.diodes
+        yield connect(first.p, before.p)
+        yield connect(second.p, behind.p)
+        yield connect(
+            self.ground.p, behind.n, self.coil.n, self.beside.n, down.n, up.p, self.switch.p, self.drive.p
+        )
+        yield connect(first.n, self.load.p, up.n, self.switch.n)
+        yield connect(before.n, second.n, self.load.n, across.n, down.p)
+        yield connect(self.coil.p, self.beside.p, across.p, self.drive.n)
+
+
+def test_a_diode_that_rounding_alone_switches_to_and_fro_hangs_nothing() -> None:
+    """At one time two guards cross in turn, each of which leads back."""
+    try:
+        result = simulate(Balance(), 0.3)
+    except ChatteringError as error:
+        assert "again and again without progress" in str(error)
+        result = error.result
+    assert len(result.events) < 500
+    assert np.abs(result["coil.i"].values).max() < 1e-12
