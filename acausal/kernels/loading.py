@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,6 +20,22 @@ Room = TypeVar("Room")
 TYPES = {"f": np.dtype(np.float64), "i": np.dtype(np.int64)}
 
 
+@cache
+def _parts_of(record: Any) -> tuple[tuple[str, np.dtype[Any] | None, int], ...]:
+    """Names of the parts of a class of records, with type and number of axes; no type for a record."""
+    return tuple(
+        (name, None, 0) if kind == NESTED else (name, TYPES[kind[0]], int(kind[1]))
+        for name, kind in zip(record._fields, record.layout.split(), strict=True)
+    )
+
+
+def address(array: np.ndarray) -> int:
+    """Where the numbers of an array begin; `numpy.ndarray.ctypes` takes four times as long."""
+    if array.size and array.flags.writeable:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    return array.ctypes.data
+
+
 def table_of(record: Any) -> list[int]:
     """Addresses and lengths of the arrays of a record, and of those in it.
 
@@ -29,15 +45,16 @@ def table_of(record: Any) -> list[int]:
         If an array is not what the record says.
     """
     found = list[int]()
-    for name, kind, part in zip(record._fields, record.layout.split(), record, strict=True):
-        if kind == NESTED:
+    for (name, kind, axes), part in zip(_parts_of(type(record)), record, strict=True):
+        if kind is None:
             found += table_of(part)
             continue
-        if part.dtype != TYPES[kind[0]] or part.ndim != int(kind[1]) or not part.flags.c_contiguous:
+        if part.dtype != kind or part.ndim != axes or not part.flags.c_contiguous:
             raise TypeError(
-                f"{type(record).__name__}.{name} is no {kind}: {part.dtype} with {part.ndim} axes"
+                f"{type(record).__name__}.{name} is no {kind} with {axes} axes: {part.dtype} with {part.ndim} axes"
             )
-        found += [part.ctypes.data, *part.shape]
+        found.append(address(part))
+        found += part.shape
     return found
 
 
@@ -69,7 +86,7 @@ class PackedMany:
         self._place()
 
     def _place(self) -> None:
-        self.table = np.array([self._rows.ctypes.data, *self._rows.shape], np.int64)
+        self.table = np.array([address(self._rows), *self._rows.shape], np.int64)
 
     def add(self, packed: Packed) -> None:
         """Add a record."""
@@ -108,7 +125,7 @@ class Bound:
         if function is None:
             self.run: Callable[[], int] = lambda: int(kernel(*self.records))
         else:
-            self.run = partial(function, self.table.ctypes.data)
+            self.run = partial(function, address(self.table))
 
 
 class Pool(Generic[Room]):
