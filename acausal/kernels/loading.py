@@ -32,7 +32,7 @@ def _parts_of(record: Any) -> tuple[tuple[str, np.dtype[Any] | None, int], ...]:
 def address(array: np.ndarray) -> int:
     """Where the numbers of an array begin; `numpy.ndarray.ctypes` takes four times as long."""
     if array.size and array.flags.writeable:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     return array.ctypes.data
 
 
