@@ -9,22 +9,14 @@ import numpy as np
 
 from .dialect import kernel
 
-# What an operation does; arguments are places of the work vector, but for inputs, outputs and constants.
-INPUT, OUTPUT, CONSTANT = 0, 1, 2
-ASSIGN, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, SQUARE, TWICE, INVERT = 3, 4, 5, 6, 7, 8, 9, 10, 11
-LESS, LESS_OR_SAME, SAME, DIFFERENT, NOT, AND, OR, IF_ELSE_ZERO = 12, 13, 14, 15, 16, 17, 18, 19
-FLOOR, CEIL, MAGNITUDE, SIGN, MINIMUM, MAXIMUM = 20, 21, 22, 23, 24, 25
-SQUARE_ROOT, EXPONENTIAL, LOGARITHM, SINE, COSINE = 26, 27, 28, 29, 30
-TANGENT, ARCSINE, ARCCOSINE, ARCTANGENT, HYPERBOLIC_SINE, HYPERBOLIC_COSINE, HYPERBOLIC_TANGENT = (
-    31,
-    32,
-    33,
-    34,
-    35,
-    36,
-    37,
-)
-ANGLE, POWER = 38, 39
+# What an operation does.
+ASSIGN, ADD, SUBTRACT, MULTIPLY, DIVIDE, NEGATE, SQUARE, TWICE, INVERT = 0, 1, 2, 3, 4, 5, 6, 7, 8
+LESS, LESS_OR_SAME, SAME, DIFFERENT, NOT, AND, OR, IF_ELSE_ZERO = 9, 10, 11, 12, 13, 14, 15, 16
+FLOOR, CEIL, MAGNITUDE, SIGN, MINIMUM, MAXIMUM = 17, 18, 19, 20, 21, 22
+SQUARE_ROOT, EXPONENTIAL, LOGARITHM, SINE, COSINE = 23, 24, 25, 26, 27
+TANGENT, ARCSINE, ARCCOSINE, ARCTANGENT = 28, 29, 30, 31
+HYPERBOLIC_SINE, HYPERBOLIC_COSINE, HYPERBOLIC_TANGENT = 32, 33, 34
+ANGLE, POWER = 35, 36
 WHAT, FIRST, SECOND, TO = 0, 1, 2, 3
 WHOLE = 2.0**52
 """Numbers from here on are whole."""
@@ -37,14 +29,15 @@ WIDEST = 710.4758600739439
 class Arithmetic(NamedTuple):
     """One program with its numbers; one run at a time uses it."""
 
-    layout = "i2 f1 f1 f1 f1"
+    layout = "i2 f1 f1 f1"
     code: np.ndarray
-    """(operations, 4): what is done, the places of two arguments and of the result."""
-    constants: np.ndarray
-    """(operations,)."""
+    """(operations, 4): what is done, the places of two arguments and of the result among the numbers."""
+    numbers: np.ndarray
+    """Inputs, outputs, constants and what is computed on the way; outputs that are constant are written by nothing."""
     inputs: np.ndarray
+    """The first of these."""
     outputs: np.ndarray
-    work: np.ndarray
+    """Those that follow."""
 
 
 @kernel
@@ -186,14 +179,6 @@ def applied(what: int, x: float, y: float) -> float:
 def execute(p: Arithmetic) -> None:
     """Compute the outputs from the inputs."""
     for k in range(p.code.shape[0]):
-        what, a, b, to = p.code[k, WHAT], p.code[k, FIRST], p.code[k, SECOND], p.code[k, TO]
-        if what == INPUT:
-            p.work[to] = p.inputs[a]
-        elif what == OUTPUT:
-            p.outputs[to] = p.work[a]
-        elif what == CONSTANT:
-            p.work[to] = p.constants[k]
-        else:
-            x: Any = p.work[a]
-            y: Any = p.work[b]
-            p.work[to] = applied(what, x, y)
+        x: Any = p.numbers[p.code[k, FIRST]]
+        y: Any = p.numbers[p.code[k, SECOND]]
+        p.numbers[p.code[k, TO]] = applied(p.code[k, WHAT], x, y)

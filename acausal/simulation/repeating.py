@@ -37,7 +37,7 @@ MOST_BYTES = 50_000_000
 """Bytes of what kernels read beyond which all of it is given back."""
 LEFT_OUT = (Kind.IMPACT, Kind.CONDITION)
 """Kinds of elements that the kernel knows nothing of."""
-NOTHING = Arithmetic(np.zeros((0, 4), np.int64), *(np.zeros(0) for _ in range(4)))
+NOTHING = Arithmetic(np.zeros((0, 4), np.int64), *(np.zeros(0) for _ in range(3)))
 WITHOUT_COMPILER = False
 """Have the kernel follow events though it is interpreted, which takes longer than the loop: for tests."""
 
