@@ -194,6 +194,28 @@ class Counted(Component):
         yield when(sample(period=0.3, start=0.1), assign(self.k, pre(self.k) + 1))
 
 
+def test_steps_of_the_segment_before_are_no_part_of_one_that_is_interrupted_as_it_begins() -> None:
+    program, t_end = compile_model(rectifier(False)), 0.012
+    options: dict[str, Any] = {"method": "explicit", "rtol": 1e-7}
+    begins = []
+
+    class Noting(Interrupt):
+        def __call__(self, frame: FrameType, event: str, arg: Any) -> Any:
+            if event == "call" and frame.f_code.co_name == "_integrated":
+                begins.append(self.lines)
+            return super().__call__(frame, event, arg)
+
+    whole = program.simulate(t_end, **options)
+    Noting().during(lambda: program.simulate(t_end, **options))
+    off = whole.events[-1].t
+    assert len(begins) == 2
+    for later in (2, 5, 20, 60):
+        first = interrupted(program, t_end, begins[1] + later, **options)
+        assert first.t_end == pytest.approx(off, abs=1e-12)
+        rest = program.simulate(t_end, start=first, **options)
+        assert rest["capacitor.v"].final == pytest.approx(whole["capacitor.v"].final, rel=1e-6)
+
+
 @pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
 @pytest.mark.parametrize("stop", [0.35, 1.0, 2.0, 3.1])
 def test_no_event_is_lost_in_the_step_that_is_interrupted(stop: float, method: str) -> None:

@@ -75,6 +75,8 @@ class Integrated:
     def advance(self, length: float) -> tuple[float, int | None]:
         """Integrate for some seconds or to the first crossing."""
         run = self._run
+        # Before anything may be interrupted: what is kept then are steps of this segment.
+        run.integration.begin()
         try:
             h, hit, self._motion = self._integrated(length)
         except UNSOLVED as failure:
@@ -155,7 +157,6 @@ class Integrated:
 
     def _integrated(self, length: float) -> tuple[float, int | None, SampledMotion]:
         run, state, system = self._run, self._run.state, self._run.system()
-        run.integration.begin()
         ends = self.guards()
         motion = run.linearisation.begin(state.z, state.slopes, run.xi, system, run.present)
         hidden = run.base.model.q - len(motion.sources.y0)
