@@ -58,19 +58,25 @@ class Watch:
         self.armed = armed[which]
         self._rates = self.forms @ data.Ay
         self._slope = TWICE * LOCATED * self._rates
-        # What leaves zero has been seen to do so: for it errors of the state count.
-        self._known = TWICE * np.abs(self.forms[:, : len(data.states)]) * self.armed[:, None]
+        self._known = TWICE * np.abs(self.forms[:, : len(data.states)])
 
     def late(self, y: np.ndarray, t: float) -> np.ndarray:
         """How far forms move while the begin of a segment at ``y`` (ny,) may be late."""
         return math.ulp(t) * np.abs(self._slope.dot(y))
 
-    def known(self, error: np.ndarray | None, moved: np.ndarray | None = None) -> np.ndarray | float:
-        """What the ``error`` of the states at the begin leaves of the forms for all of the segment; None for none.
+    def known(
+        self, y: np.ndarray, error: np.ndarray | None, moved: np.ndarray | None = None
+    ) -> np.ndarray | float:
+        """What the ``error`` of the states at the begin ``y`` (ny,) leaves of the forms for all of the segment; None for none.
 
-        With what is ``moved`` (ny, ...) the state vector is off as a whole.
+        What leaves zero has been seen to do so. Other forms are zero there, so that errors count up to what they are: what the
+        sign test has taken for zero does not cross at once. With what is ``moved`` (ny, ...) the state vector is off as a whole.
         """
-        found = 0.0 if error is None else self._known.dot(error)
+        found = 0.0
+        if error is not None:
+            found = self._known.dot(error)
+            if not self.armed.all():
+                found = np.where(self.armed, found, np.minimum(found, TWICE * np.abs(self.forms.dot(y))))
         return found if moved is None else found + TWICE * self.armed * shifted(self.forms, moved)
 
     def rates(self, y: np.ndarray, error: np.ndarray | None) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .crossing import Guards, Noise, SearchRoom
+from .crossing import TWICE, Guards, Noise, SearchRoom
 from .dialect import kernel
 from .functions import OMEGA, REAL, SIGMA, TURNING, Functions, differentiate, largest, values, weight
 from .rounding import UNIT
@@ -85,7 +85,7 @@ class WatchedForms(NamedTuple):
     slopes: np.ndarray
     """Bounds of how far they move, per unit in the last place of time."""
     known: np.ndarray
-    """What errors of states (m, states) leave of them, where they leave zero."""
+    """What errors of states (m, states) leave of them: where they are zero, up to what they are."""
     coefficients: np.ndarray
     """What rounds in them over magnitudes of the state vector."""
     orientation: np.ndarray
@@ -253,9 +253,13 @@ def hear_noise(
         found = 0.0
         for j in range(w.coefficients.shape[1]):
             found += w.coefficients[k, j] * abs(y[j])
-        if known and r.guards.armed[k] > 0:
+        if known:
+            off = 0.0
             for j in range(w.known.shape[1]):
-                found += w.known[k, j] * error[m.states[j]]
+                off += w.known[k, j] * error[m.states[j]]
+            if r.guards.armed[k] <= 0:
+                off = min(off, TWICE * abs(product(w.forms[k], y)))
+            found += off
         n.rounding[k], n.late[k], n.missed[k] = found, tick * abs(product(w.slopes[k], y)), 0.0
         n.start[k], n.rates[k] = o.found[k], o.found[count + k]
         for t in range(o.left.shape[1]):

@@ -75,7 +75,7 @@ class ClosedForm:
             return None
 
         def known() -> np.ndarray | float:
-            return watch.known(None if error is None else error[self._data.states], self._moved)
+            return watch.known(self._y, None if error is None else error[self._data.states], self._moved)
 
         hit = watch.first(trajectory, length, run.state.t, known)
         return None if hit is None else (watch, *hit)

@@ -180,7 +180,9 @@ def confirm_flow(
     left = None
     if rows_held is not None:
         explained = partial(_share_of_rounding, run.record, run.core, known.late)
-        left = partial(_left_on_the_way, rows_held, data, trajectory, length, explained)
+        off = np.zeros(len(run.y))
+        off[: len(data.states)] = 0.0 if known.error is None else known.error[data.states]
+        left = partial(_left_on_the_way, rows_held, data, trajectory, length, off, explained)
         late = lateness(state.t + length, run.tolerance)
         require(run, left(length, run.y, late), state.t + length)
     if not inside:
@@ -207,15 +209,15 @@ def confirm_flow(
 
 
 def _left_on_the_way(
-    rows_held: Held, data: ModeData, trajectory: Trajectory, length: float, explained: Callable[[], float],
-    h: float, y: np.ndarray, seconds: float,
+    rows_held: Held, data: ModeData, trajectory: Trajectory, length: float, off: np.ndarray,
+    explained: Callable[[], float], h: float, y: np.ndarray, seconds: float,
 ) -> Violation | None:  # fmt: skip
     """The guard, relation or branch that is left at ``y``, after ``h`` seconds of a segment in closed form.
 
-    Events may be ``seconds`` late; ``explained()`` is the part that rounding explains of what the search for the crossing that
-    began the segment left open.
+    The state vector was ``off`` (ny,) at the begin, and events may be ``seconds`` late; ``explained()`` is the part that
+    rounding explains of what the search for the crossing that began the segment left open.
     """
-    late = np.abs(seconds * (data.Ay @ y))
+    late = np.abs(seconds * (data.Ay @ y)) + off
     if rows_held.clear(y, late):
         return None
     if trajectory.shift is not None:

@@ -123,7 +123,7 @@ def test_a_segment_sees_less_than_the_sign_test_at_its_begin() -> None:
     along = moving(watch.noise, flow.start(y), 0.0, 0.0)[0].item()
     sign = SignTable(forms, data, 1.0).levels(y, CERTAIN)[1][0].item()
     assert sign < along < 10.0 * sign
-    floors = [(watch.late(y, 1.0) + watch.known(error)).item() for error in (None, np.array([1e-9]))]
+    floors = [(watch.late(y, 1.0) + watch.known(y, error)).item() for error in (None, np.array([1e-9]))]
     assert 1e-9 < floors[1] - floors[0] < 1e-8
     assert LOCATED * math.ulp(1.0) < floors[0] < 10.0 * LOCATED * math.ulp(1.0)
 

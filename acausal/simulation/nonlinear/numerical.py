@@ -122,10 +122,10 @@ class Integrated:
         """Noise of forms of a mode that is analysed."""
         run, state, data, y = self._run, self._run.state, self._tables.data, self._y
         error, shift = None if state.error is None else state.error[data.states], run.known.shift
-        late = watch.late(y, state.t) + watch.known(None, None if shift is None else data.chosen(shift))
+        late = watch.late(y, state.t) + watch.known(y, None, None if shift is None else data.chosen(shift))
         if not run.reduced.nonlinear:  # Tangents do not tell how forms bend.
             late += 0.5 * watch.armed * bent(watch.forms, data.Ay, y, state.late)
-        begin = np.zeros(len(late)) + watch.known(error)
+        begin = np.zeros(len(late)) + watch.known(y, error)
         weights, rates = np.abs(watch.forms[:, : len(data.states)]), data.Ay[: len(data.states)]
         place, solved = motion.last, motion.solved
 
