@@ -53,19 +53,14 @@ def sliding(flat: FlatModel, failure: Sliding) -> ChatteringError:
 def without_progress(now: Standing, failure: NoProgress) -> ChatteringError:
     """Return the error for the same event at the same time again and again."""
     what, place = ("a time event", None) if failure.hit is None else form_name(now, failure.hit)
-    hint = "give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)"
     why = ""
     if failure.hit is not None and failure.hit >= len(now.data.Gy):
         why = _made_of(now, now.relations[failure.hit - len(now.data.Gy)])
-        hint += (
-            "; a root whose argument comes to rest at zero, as that of an orifice, needs a law without a comparison that is"
-            " linear there: x/sqrt(sqrt(x**2 + small**2)) in place of sign(x)*sqrt(absolute(x))"
-        )
     return ChatteringError(
         f"at t = {now.state.t:.9g} {what} triggers again and again without progress",
         where=() if place is None else (place,),
         why=why,
-        hint=hint,
+        hint="give it a hysteresis, or state the switching as a set-valued element (DryFriction, Modes)",
     )
 
 

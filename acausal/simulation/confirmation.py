@@ -251,7 +251,7 @@ def confirm_steps(run: Run, tables: ModeTables, length: float, known: Uncertaint
     assert watched is not None
     rows_held = in_force(run.core, tables, *run.situation())
     if steps.forms.count:
-        rounded = partial(_rounded_forms, rows_held, data, y, steps)
+        rounded = partial(_rounded_forms, rows_held, data, y, steps, known.error)
         late = lateness(state.t + length, run.tolerance), abs(known.late)
         found, h = _along(steps, np.array(watched.which), length, rounded, late, run.method.missed)
         require(run, found, state.t + h)
@@ -330,17 +330,17 @@ def _along(
     return found, min(length, float(np.append(times, length)[at]))
 
 
-def _rounded_forms(rows_held: Held | None, data: ModeData, y: np.ndarray, steps: Steps) -> np.ndarray | float:
-    """What is rounded of forms in the longest step that ends with these states and sources."""
+def _rounded_forms(
+    rows_held: Held | None, data: ModeData, y: np.ndarray, steps: Steps, error: np.ndarray | None
+) -> np.ndarray | float:
+    """What is rounded of forms in the longest step that ends with these states and sources, and before the first by an error."""
     if rows_held is None:
         return 0.0
     stepped, states = rounded_step(data, y, _longest(steps)), data.states
     if steps.motion.batched:  # Terms cancel in equations too that are solved for what rates read.
-        stepped[: len(states)] += (
-            ROUNDED
-            * _longest(steps)
-            * rates_from(steps.motion, steps.motion.last, steps.motion.solved)[states]
-        )
+        rates = rates_from(steps.motion, steps.motion.last, steps.motion.solved)[states]
+        stepped[: len(states)] += ROUNDED * _longest(steps) * rates
+    stepped[: len(states)] += 0.0 if error is None else error[states]
     return np.abs(rows_held.rows) @ stepped
 
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 from acausal import (
     Circuit,
@@ -14,14 +15,18 @@ from acausal import (
     Input,
     Parameter,
     Variable,
+    absolute,
     assign,
     connect,
     der,
     if_else,
+    no_event,
     not_,
     pre,
     sample,
+    sign,
     simulate,
+    sqrt,
     terminal,
     time,
     when,
@@ -327,3 +332,31 @@ def test_what_sources_cancel_in_stays_at_rest(model: Component, end: float, stil
     assert result.check().ok
     for name in still:
         assert np.abs(result[name].values).max() < 1e-13
+
+
+class Drained(Component):
+    """What flows through an orifice goes with the root of the pressure, which comes to rest at zero and rises again later."""
+
+    inflow: Parameter = Parameter(default=0.1)
+    x: Variable = Variable(start=1.0, fixed=True)
+
+    def equations(self) -> Statements:
+        drained = sign(self.x) * sqrt(no_event(absolute(self.x)))
+        yield Eq(der(self.x), if_else(time < 3, 0.0, self.inflow) - drained)
+
+
+@pytest.mark.parametrize("method", ["auto", "explicit", "implicit"])
+@pytest.mark.parametrize("rtol", [1e-4, 1e-9])
+@pytest.mark.parametrize("x", [1.0, 0.16, 1e-6])
+def test_a_root_whose_argument_comes_to_rest_at_zero_stays_there(x: float, rtol: float, method: str) -> None:
+    """From ``x`` on it is ``(sqrt(x) - t / 2)**2`` until that is zero, where signs of rounding decide nothing."""
+    result = simulate(Drained(x=x), 5.0, rtol=rtol, method=method)
+    t = np.linspace(0.0, 3.0, 301)
+    wanted = np.maximum(math.sqrt(x) - 0.5 * t, 0.0) ** 2
+    assert result["x"].at(t) == pytest.approx(wanted, abs=100.0 * rtol * x)
+    # With r for the root of it 2 r' = inflow / r - 1, so that t - 3 = -2 r - 2 inflow log(1 - r / inflow).
+    filled = brentq(
+        lambda r: -2.0 * r - 0.2 * math.log1p(-r / 0.1) - 2.0, 1e-6, 0.1 * (1.0 - 1e-12), xtol=1e-15
+    )
+    assert result["x"].final == pytest.approx(filled**2, rel=100.0 * rtol)
+    assert result.check().ok
