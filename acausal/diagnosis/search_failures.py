@@ -203,12 +203,16 @@ def _inconsistent(now: Standing, error: SearchError, forced: Sequence[int]) -> A
     """Every combination of branches that was tried violates a guard; the elements that contradict each other are named."""
     elements = error.elements if isinstance(error, NoConsistentMode) else ()
     complete = not isinstance(error, NoConsistentMode) or error.complete
+    bends = complete and bool(now.reduced.nonlinear)
     names = [now.core.model.elements[k].path for k in elements[:MOST_NAMED]]
     forced_ones = [k for k, b in enumerate(forced) if b >= 0]
     places = dict.fromkeys(now.program.unknowns.element_place(k)[1] for k in (*elements, *forced_ones))
-    fate = "have no branches" if complete else "were not seen to have branches"
+    # Tangents prove nothing of other points: a nonlinear equation may have further roots.
+    fate = "have no branches" if complete and not bends else "were not seen to have branches"
     tried = (
-        "no combination of branches satisfies all guards"
+        "of some combinations of branches another root of the nonlinear equations may satisfy all guards"
+        if bends
+        else "no combination of branches satisfies all guards"
         if complete
         else "not all combinations of branches were tried"
     )

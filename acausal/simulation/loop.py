@@ -56,6 +56,7 @@ from .instants.impact_rounds import ImpactFailed, Stage
 from .instants.impulse_policy import interruption, source_leaps
 from .instants.jumps import collide, jump_record, way
 from .instants.overlaps import all_open, overlap, parted
+from .instants.pivoting import modes_around
 from .instants.restart import LeftLimits
 from .instants.search import NoConsistentMode
 from .instants.standstill import through_standstill
@@ -580,10 +581,13 @@ class Loop(QuietInstants):
 
         if not self.reduced.nonlinear:
             return search(present)
-        start = None if ended or not free else self.base.search.begin(present, instant.forced)
-        modes = [mode for mode in dict.fromkeys((start, hint)) if mode is not None]
+        first = self.base.search.begin(present, instant.forced)
+        modes = [
+            mode for mode in dict.fromkeys((None if ended or not free else first, hint)) if mode is not None
+        ]
+        around = modes_around(self.base.model, instant.forced, first) if free else ()
         begin = state.z, state.slopes
-        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, modes)
+        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, modes, around)
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""

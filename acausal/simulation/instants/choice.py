@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
 
 from ...dynamics.directions import generic_direction
 from ...dynamics.noise import Uncertainty
-from ...reduction.affine import Mode, Restart
+from ...errors import ConsistencyError
+from ...reduction.affine import Inadmissible, Mode, Restart
 from ...reduction.core import Values
-from ..failures import NoConsistentPoint
+from ..failures import UNSOLVED, NoConsistentPoint
 from ..nonlinear.linearisation import Linearisation
 from ..nonlinear.motion import Motion
 from ..nonlinear.newton import NewtonFailure
@@ -41,7 +42,7 @@ Search = Callable[[Mode], Choice]
 
 def choose(
     lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], z_minus: np.ndarray, xi: np.ndarray,
-    values: Values, present: Mode, foreseen: Sequence[Mode] = (),
+    values: Values, present: Mode, foreseen: Sequence[Mode] = (), around: Iterable[Mode] = (),
 ) -> Choice:  # fmt: skip
     """The consistent mode after an instant, and the point in it.
 
@@ -54,6 +55,8 @@ def choose(
     foreseen : sequence of Mode
         Modes to which differentiated variables are likely not to jump, in the order in which they are tried: that with which a
         search begins where it is not known to be left, then a foretold one.
+    around : iterable of Mode
+        Modes that are tried one by one where no round finds one: what tangents of others refuse may suit on its own.
 
     Raises
     ------
@@ -73,10 +76,16 @@ def choose(
         if found is not None:
             return found
     nearest = np.inf
-    for choice, again, far in _rounds(lin, search, begin, xi, values, present):
-        if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
-            return choice
-        nearest = far
+    try:
+        for choice, again, far in _rounds(lin, search, begin, xi, values, present):
+            if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
+                return choice
+            nearest = far
+    except (NoConsistentMode, *UNSOLVED):
+        found = _one_by_one(lin, search, begin[1], z_minus, xi, values, around)
+        if found is not None:
+            return found
+        raise
     raise AssertionError("rounds end with a choice or an error")
 
 
@@ -154,29 +163,29 @@ def _rounds(
 
 
 def _foreseen(
-    lin: Linearisation,
-    search: Search,
-    slopes: np.ndarray,
-    z_minus: np.ndarray,
-    xi: np.ndarray,
-    values: Values,
-    present: Mode,
-    mode: Mode,
-) -> Choice | None:
+    lin: Linearisation, search: Search, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values,
+    present: Mode, mode: Mode,
+) -> Choice | None:  # fmt: skip
     """The fixed point in a mode that is foreseen, if that is one to which no differentiated variable jumps.
 
     Left limits then are what a restart leads to, and the guess for the rest.
     """
-    before = lin.core, lin.z, lin.last
+    with suppress(NewtonFailure, DependentConstraints):
+        motion = smooth(lin, slopes, z_minus, xi, values, mode)
+        return None if motion is None else _suited(lin, search, motion, xi, values, present, mode)
+    return None
+
+
+def _suited(
+    lin: Linearisation, search: Search, motion: Motion, xi: np.ndarray, values: Values, present: Mode, mode: Mode
+) -> Choice | None:  # fmt: skip
+    """The fixed point where a motion in a mode begins, if a search from the ``present`` one finds the mode there."""
+    before, (z, rates) = (lin.core, lin.z, lin.last), motion.unknowns(motion.last)
     choice = None
     with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
-        motion = smooth(lin, slopes, z_minus, xi, values, mode)
-        if motion is not None:
-            z, rates = motion.unknowns(motion.last)
-            deep = lin.tangents.deep
-            bends = motion.system.z_of @ motion.bends(motion.last) if deep else None
-            lin.linearise(z, rates, xi, values, bends)
-            choice = search(present)
+        bends = motion.system.z_of @ motion.bends(motion.last) if lin.tangents.deep else None
+        lin.linearise(z, rates, xi, values, bends)
+        choice = search(present)
     if choice is not None:
         restart = choice.restart
         if restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all():
@@ -185,10 +194,40 @@ def _foreseen(
     return None
 
 
+def _one_by_one(
+    lin: Linearisation, search: Search, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values,
+    modes: Iterable[Mode],
+) -> Choice | None:  # fmt: skip
+    """The first of some modes with a fixed point on its own tangents to which no differentiated variable jumps.
+
+    Newton's method may find another root than the one that suits: points of modes that differ in one element are guesses too.
+    """
+    found: list[tuple[Mode, np.ndarray]] = []
+    for mode in modes:
+        near = [z for other, z in found if sum(map(int.__ne__, mode, other)) == 1]
+        for guess in (lin.z, *near):
+            with suppress(Inadmissible, ConsistencyError, *UNSOLVED):
+                lin.mode(mode, guess, slopes, xi, values)
+                motion = smooth(lin, slopes, z_minus, xi, values, mode, guess)
+                if motion is None:
+                    continue
+                z = motion.unknowns(motion.last)[0]
+                if any(mode == other and _close(lin, z, known).all() for other, known in found):
+                    continue
+                found.append((mode, z))
+                choice = _suited(lin, search, motion, xi, values, mode, mode)
+                if choice is not None:
+                    return choice
+    return None
+
+
 def smooth(
-    lin: Linearisation, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values, mode: Mode
-) -> Motion | None:
+    lin: Linearisation, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values, mode: Mode,
+    guess: np.ndarray | None = None,
+) -> Motion | None:  # fmt: skip
     """The motion that goes on in a mode, None where a differentiated variable jumps, or tangents do not know the mode.
+
+    Its algebraic variables are sought from a ``guess``, by default from where the model was linearised.
 
     Raises
     ------
@@ -197,7 +236,7 @@ def smooth(
     system = lin.tangents.known(mode)
     if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
         return None  # A slope that is a coordinate has no left limit that is kept.
-    motion = lin.begin(z_minus, slopes, xi, system, values, lin.z, True)
+    motion = lin.begin(z_minus, slopes, xi, system, values, lin.z if guess is None else guess, guess is None)
     moving = lin.base.model.differentiated
     return motion if _close(lin, motion.unknowns(motion.last)[0], z_minus)[moving].all() else None
 

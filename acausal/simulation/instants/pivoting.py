@@ -17,7 +17,7 @@ away until a solution moves them. Those slide at their lower level from then on,
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from math import prod
 from typing import Protocol
 
@@ -251,22 +251,29 @@ class Pivoting:
             if not more:
                 raise NoMove(moved, True)
             moved = tuple(sorted({*moved, *more}))
-            for moves in self._choices(start, moved):
+            for moves in _choices(self._model, start, moved):
                 found = self.pivot(_moved_to(start, moves), moved)
                 if found is not None:
                     return found
 
-    def _choices(self, start: Mode, moved: Sequence[int]) -> Iterator[list[Move]]:
-        """All choices of branches of some elements, those with the fewest changes first."""
-        for changes in range(len(moved) + 1):
-            for which in combinations(moved, changes):
-                others = [[b for b in free_branches(self._model.elements[k]) if b != start[k]] for k in which]
-                for branches in product(*others):
-                    yield list(zip(which, branches, strict=True))
-
     def _untried(self, moved: Sequence[int]) -> tuple[int, ...]:
         """All elements, where none of those that are free had anything to move for."""
         return tuple(k for k, free in enumerate(self._free) if free and k not in moved)
+
+
+def modes_around(model: AffineModel, forced: Sequence[int], start: Mode) -> Iterator[Mode]:
+    """A mode and those that a search may choose in its place, the ones with the fewest changes first."""
+    free = [k for k, element in enumerate(model.elements) if is_free(element, forced[k])]
+    return islice((_moved_to(start, moves) for moves in _choices(model, start, free)), most_pivots(model))
+
+
+def _choices(model: AffineModel, start: Mode, moved: Sequence[int]) -> Iterator[list[Move]]:
+    """All choices of branches of some elements, those with the fewest changes first."""
+    for changes in range(len(moved) + 1):
+        for which in combinations(moved, changes):
+            others = [[b for b in free_branches(model.elements[k]) if b != start[k]] for k in which]
+            for branches in product(*others):
+                yield list(zip(which, branches, strict=True))
 
 
 def _moved_to(mode: Mode, moves: Sequence[Move]) -> Mode:
