@@ -1,12 +1,16 @@
-"""Mechanisms of the benchmarks: stick-slip on a belt, pendulums, an arm under a sampled controller, a chain of links."""
+"""Mechanisms of the benchmarks: stick-slip, pendulums, an arm under a sampled controller, a chain of links, a driven six-bar."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
 
 from acausal import Component, Eq, Statement, Structural, Variable, connect, der
-from acausal.components import planar, rotational, translational
+from acausal.components import electrical, planar, rotational, translational
 from acausal.components.blocks import SampledPI
+from acausal.components.electromechanical import RotationalEMF
 
 
 class StickSlip(Component):
@@ -90,3 +94,52 @@ class Links(Component):
             yield connect(joint.frame_b, rod.frame_a)
             yield connect(rod.frame_b, body.frame_a)
             end = rod.frame_b
+
+
+class SixBar(Component):
+    """A motor turns a four-bar linkage whose rocker pushes a slider against a stop, until that holds it all."""
+
+    CRANK, COUPLER, ROCKER, BASE, ROD = 0.1, 0.25, 0.2, 0.25, 0.4
+    STOP = 0.36
+    """Of the slider, from the pivot of the rocker."""
+    RESTITUTION = 0.5
+    ANGLE = np.pi - np.arccos(
+        ((CRANK + BASE) ** 2 + ROCKER**2 - COUPLER**2) / (2.0 * (CRANK + BASE) * ROCKER)
+    )
+    """Of the rocker at the start, where the crank points away from it."""
+    START: ClassVar[dict[str, float]] = {
+        "rocker.phi": ANGLE,
+        "guide.s": ROCKER * np.cos(ANGLE) + np.sqrt(ROD**2 - (ROCKER * np.sin(ANGLE)) ** 2),
+    }
+
+    def build(self) -> None:
+        self.source, self.ground = electrical.ConstantVoltage(V=24.0), electrical.Ground()
+        self.R, self.L, self.emf = (
+            electrical.Resistor(R=0.5),
+            electrical.Inductor(L=1e-3),
+            RotationalEMF(k=0.5),
+        )
+        self.flywheel = rotational.Inertia(J=0.02)
+        self.left, self.right = planar.World(), planar.Fixed(r=(self.BASE, 0.0))
+        self.crank = planar.Revolute(useAxisFlange=True, phi=np.pi)
+        self.arm, self.lever = (planar.FixedTranslation(r=(r, 0.0)) for r in (self.CRANK, self.ROCKER))
+        self.coupler, self.rod = planar.Rod(L=self.COUPLER), planar.Rod(L=self.ROD)
+        self.rocker, self.body = planar.Revolute(), planar.Body(m=1.0, I=0.05)
+        self.guide, self.slider = planar.Prismatic(useAxisFlange=True), planar.Body(m=2.0, I=0.01)
+        self.stop = translational.HardStop(s_min=-1.0, s_max=self.STOP, restitution=self.RESTITUTION)
+
+    def equations(self) -> Iterator[Statement]:
+        yield connect(self.source.p, self.R.p)
+        yield connect(self.R.n, self.L.p)
+        yield connect(self.L.n, self.emf.p)
+        yield connect(self.emf.n, self.source.n, self.ground.p)
+        yield connect(self.emf.flange, self.flywheel.flange_a)
+        yield connect(self.flywheel.flange_b, self.crank.axis)
+        yield connect(self.left.frame_b, self.crank.frame_a)
+        yield connect(self.crank.frame_b, self.arm.frame_a)
+        yield connect(self.arm.frame_b, self.coupler.frame_a)
+        yield connect(self.right.frame_b, self.rocker.frame_a, self.guide.frame_a)
+        yield connect(self.rocker.frame_b, self.lever.frame_a, self.body.frame_a)
+        yield connect(self.coupler.frame_b, self.lever.frame_b, self.rod.frame_a)
+        yield connect(self.rod.frame_b, self.guide.frame_b, self.slider.frame_a)
+        yield connect(self.guide.axis, self.stop.flange)

@@ -156,12 +156,13 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     """Raise ConsistencyError unless recorded parts of a jump lead to its end: energies read them."""
     state, which = run.state, np.flatnonzero(run.core.model.differentiated)
     lost, terms = restart.z - z_before, np.abs(restart.z) + np.abs(z_before)
-    if parts:
-        ends = [part.right[: len(lost)] for part in parts]
-        lost = lost - (ends[-1] - parts[0].left[: len(lost)])
-        terms += np.sum(np.abs(ends), axis=0)  # what comes to rest has moved on the way
-    tolerance = SOLVED if run.reduced.nonlinear else ROUNDED
-    allowed = tolerance * (terms + _terms(state.z, state.error, run.integration.steps))
+    ends = [part.right[: len(lost)] for part in parts]
+    if ends:
+        lost, terms = lost - (ends[-1] - parts[0].left[: len(lost)]), terms + np.sum(np.abs(ends), axis=0)
+    terms += _terms(state.z, state.error, run.integration.steps)
+    # What Newton's method solves for rounds as the largest of its unknowns do, in units of scales.
+    part, floor = (SOLVED, UNIT) if run.reduced.nonlinear else (ROUNDED, NOTHING)
+    allowed = part * terms + floor * run.core.model.scale
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), state.t)
 
 
@@ -358,9 +359,8 @@ def _point_of_steps(
     over = abs(system.z_of)
     size = over @ np.maximum(np.abs(v), steps.largest())
     doubt = ROUNDED * size + least, ROUNDED * (over @ np.abs(v1)) + least / length
-    return Point(
-        system.z_of @ v, system.z_of @ v1, np.concatenate([place.xi, xi[len(place.xi) :]]), doubt
-    ), size
+    sources = np.concatenate([place.xi, xi[len(place.xi) :]])
+    return Point(system.z_of @ v, system.z_of @ v1, sources, doubt), size
 
 
 def _released(steps: Sequence[MicroStep], t: float, elements: Sequence[Element], mode: Mode) -> list[int]:
