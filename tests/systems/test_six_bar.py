@@ -69,4 +69,3 @@ def test_it_comes_to_rest_at_the_stop_where_the_motor_stalls() -> None:
     assert abs(result["crank.w"].final) < 1e-9
     assert result["guide.s"].final == pytest.approx(SixBar.STOP, rel=1e-12)
     assert result["emf.i"].final == pytest.approx(V / R, rel=1e-9)
-    assert result.check().ok
