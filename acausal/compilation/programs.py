@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import casadi as ca
 import numpy as np
 
@@ -78,11 +80,12 @@ class _Operations:
 
     def result(self, what: int, first: int, second: int) -> int:
         """The number of what an operation gives: a constant, if its arguments are."""
-        x, y = self._values[first], self._values[second]
         if what == p.ASSIGN:
             return first
+        x, y = self._values[first], self._values[second]
         if x is not None and y is not None:
-            with np.errstate(all="ignore"):
+            # What overflows by rounding is left to the kernel.
+            with np.errstate(all="ignore"), suppress(OverflowError):
                 return self.constant(float(p.applied(what, np.float64(x), np.float64(y))))
         found = self._number(None)
         self._code.append((what, first, second, found))
@@ -99,6 +102,8 @@ class _Operations:
                 code.append(operation)
         begin, place = self.inputs, np.full(len(self._values), -1)
         place[:begin] = np.arange(begin)
+        read = {k for operation in code for k in operation[1:3]}
+        needed[[k for k, value in enumerate(self._values) if value is not None and k not in read]] = False
         end = begin + len(self.results)
         made = {operation[3] for operation in code}
         numbers, copies = np.zeros(end + np.count_nonzero(needed[begin:])), []

@@ -69,14 +69,16 @@ class Watch:
     ) -> np.ndarray | float:
         """What the ``error`` of the states at the begin ``y`` (ny,) leaves of the forms for all of the segment; None for none.
 
-        What leaves zero has been seen to do so. Other forms are zero there, so that errors count up to what they are: what the
+        What leaves zero has been seen to do so. Other forms are zero there, so that errors count up to what lies below: what the
         sign test has taken for zero does not cross at once. With what is ``moved`` (ny, ...) the state vector is off as a whole.
         """
         found = 0.0
         if error is not None:
             found = self._known.dot(error)
             if not self.armed.all():
-                found = np.where(self.armed, found, np.minimum(found, TWICE * np.abs(self.forms.dot(y))))
+                found = np.where(
+                    self.armed, found, np.minimum(found, TWICE * np.maximum(-self.forms.dot(y), 0.0))
+                )
         return found if moved is None else found + TWICE * self.armed * shifted(self.forms, moved)
 
     def rates(self, y: np.ndarray, error: np.ndarray | None) -> np.ndarray:

@@ -85,7 +85,7 @@ class WatchedForms(NamedTuple):
     slopes: np.ndarray
     """Bounds of how far they move, per unit in the last place of time."""
     known: np.ndarray
-    """What errors of states (m, states) leave of them: where they are zero, up to what they are."""
+    """What errors of states (m, states) leave of them: where they are zero, up to what lies below."""
     coefficients: np.ndarray
     """What rounds in them over magnitudes of the state vector."""
     orientation: np.ndarray
@@ -258,7 +258,7 @@ def hear_noise(
             for j in range(w.known.shape[1]):
                 off += w.known[k, j] * error[m.states[j]]
             if r.guards.armed[k] <= 0:
-                off = min(off, TWICE * abs(product(w.forms[k], y)))
+                off = min(off, TWICE * max(-product(w.forms[k], y), 0.0))
             found += off
         n.rounding[k], n.late[k], n.missed[k] = found, tick * abs(product(w.slopes[k], y)), 0.0
         n.start[k], n.rates[k] = o.found[k], o.found[count + k]

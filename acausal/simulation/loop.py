@@ -48,7 +48,7 @@ from .failures import (
     TwoReinits,
     Unsettled,
 )
-from .instants.choice import choose, derivatives, only_mode
+from .instants.choice import choose, derivatives, one_by_one, only_mode
 from .instants.collisions import can_collide
 from .instants.discrete import Outcome
 from .instants.hints import Cause
@@ -72,9 +72,9 @@ TIME = -1
 """In the place of a guard: what comes due is a time, not a crossing."""
 REPEATED = ("time", "state")
 """Kinds of instants that come again."""
-MOST_REPEATS = 2
-"""Further instants at the same time, mode and discrete values with the same cause, after which nothing moves any more: others
-may lie between them, that lead back."""
+MOST_TIMES = 3
+"""Instants at the same time, mode and discrete values with the same cause, after which nothing moves any more: others may lie
+between them, that lead back."""
 
 
 class Loop(QuietInstants):
@@ -236,8 +236,8 @@ class Loop(QuietInstants):
         key = (triggers, state.mode, state.D.tobytes())
         if state.t != self.stands:
             self.stands, self.met = state.t, {}
-        repeats = self.met[key] = self.met.get(key, -1) + 1
-        if repeats > MOST_REPEATS:
+        times = self.met[key] = self.met.get(key, 0) + 1
+        if times > MOST_TIMES:
             raise self.failed(NoProgress(None if hit == TIME else hit))
         self.process("time" if hit == TIME else "state", triggers, ticks)
 
@@ -585,9 +585,24 @@ class Loop(QuietInstants):
         modes = [
             mode for mode in dict.fromkeys((None if ended or not free else first, hint)) if mode is not None
         ]
-        around = modes_around(self.base.model, instant.forced, first) if free else ()
-        begin = state.z, state.slopes
-        return choose(lin, search, begin, instant.z_minus, instant.xi, self.present, present, modes, around)
+        begin, at = (state.z, state.slopes), (instant.z_minus, instant.xi, self.present)
+        try:
+            return choose(lin, search, begin, *at, present, modes)
+        except (NoConsistentMode, *UNSOLVED):
+            # What tangents of other points refuse may suit on its own.
+            around = modes_around(self.base.model, instant.forced, first) if free else ()
+            found = one_by_one(lin, partial(self._suits, instant), state.slopes, *at, around)
+            if found is None:
+                raise
+            self.hints.remember(cause, first, found.restart.data.mode, lin.core.search)
+            return found
+
+    def _suits(self, instant: Instant, mode: Mode) -> Choice | None:
+        """What a mode gives with the numbers in force, None where it does not suit."""
+        verdict = self.linearisation.core.search.test(mode, instant)
+        if verdict.restart is None or not verdict.consistent:
+            return None
+        return Choice(verdict.restart, (), verdict.signs)
 
     def enter(self, restart: Restart, signs: list[int] | None = None) -> None:
         """Accept a restart; ``signs`` of its guards, where they are known."""

@@ -12,6 +12,7 @@ from scipy.optimize import fsolve
 from acausal import (
     Complementarity,
     Component,
+    ConvergenceError,
     Discrete,
     Eq,
     NoConsistentModeError,
@@ -104,3 +105,29 @@ def test_one_of_the_roots_that_suit_is_found(seed: int) -> None:
     found = np.array([result[f"b[{i}]"].final for i in range(COUNT)])
     assert any(np.allclose(found, b, rtol=1e-6, atol=1e-9) for b in known)
     assert result.check().ok
+
+
+class Rootless(Component):
+    """What ``s`` leaves no root of, beside a pair of elements with roots in all modes."""
+
+    s: Discrete = Discrete(start=0.5)
+    w: Variable = Variable(start=0.5)
+    g: Variable = Variable()
+    a: Variable = Variable()
+    b: Variable = Variable()
+    x: Variable = Variable(start=1.0)
+
+    def equations(self) -> Statements:
+        yield when(time > 0.5, assign(self.s, 2.0))
+        yield Eq(der(self.x), -self.x)
+        yield Eq(self.w**2, 1 - self.s)
+        yield Eq(self.g + self.g**3, self.b)
+        yield Eq(self.a + self.g**3, 1 + self.s * self.b)
+        yield Complementarity(self.a, self.b, name="pair")
+
+
+def test_what_is_tried_in_vain_leaves_nothing_behind() -> None:
+    """The equation that has no root is named, not one of those that were solved for modes beside it."""
+    with pytest.raises(ConvergenceError, match=r"Eq\(w\*\*2, 1 - s\)") as caught:
+        compile_model(Rootless()).simulate(1.0)
+    assert "g**3" not in str(caught.value)

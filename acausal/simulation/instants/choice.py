@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 import numpy as np
 
@@ -37,12 +38,14 @@ STALLED = 0.5
 
 
 Search = Callable[[Mode], Choice]
+Suits = Callable[[Mode], Choice | None]
+"""Mode -> what it gives at the point of the tangents in force, None where it does not suit there."""
 """The search for a consistent mode of the affine model in force, begun with a mode."""
 
 
 def choose(
     lin: Linearisation, search: Search, begin: tuple[np.ndarray, np.ndarray], z_minus: np.ndarray, xi: np.ndarray,
-    values: Values, present: Mode, foreseen: Sequence[Mode] = (), around: Iterable[Mode] = (),
+    values: Values, present: Mode, foreseen: Sequence[Mode] = (),
 ) -> Choice:  # fmt: skip
     """The consistent mode after an instant, and the point in it.
 
@@ -55,8 +58,6 @@ def choose(
     foreseen : sequence of Mode
         Modes to which differentiated variables are likely not to jump, in the order in which they are tried: that with which a
         search begins where it is not known to be left, then a foretold one.
-    around : iterable of Mode
-        Modes that are tried one by one where no round finds one: what tangents of others refuse may suit on its own.
 
     Raises
     ------
@@ -76,16 +77,10 @@ def choose(
         if found is not None:
             return found
     nearest = np.inf
-    try:
-        for choice, again, far in _rounds(lin, search, begin, xi, values, present):
-            if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
-                return choice
-            nearest = far
-    except (NoConsistentMode, *UNSOLVED):
-        found = _one_by_one(lin, search, begin[1], z_minus, xi, values, around)
-        if found is not None:
-            return found
-        raise
+    for choice, again, far in _rounds(lin, search, begin, xi, values, present):
+        if again and (far <= SETTLED or STALLED * nearest <= far <= ACCEPTED):
+            return choice
+        nearest = far
     raise AssertionError("rounds end with a choice or an error")
 
 
@@ -170,55 +165,68 @@ def _foreseen(
 
     Left limits then are what a restart leads to, and the guess for the rest.
     """
-    with suppress(NewtonFailure, DependentConstraints):
-        motion = smooth(lin, slopes, z_minus, xi, values, mode)
-        return None if motion is None else _suited(lin, search, motion, xi, values, present, mode)
-    return None
-
-
-def _suited(
-    lin: Linearisation, search: Search, motion: Motion, xi: np.ndarray, values: Values, present: Mode, mode: Mode
-) -> Choice | None:  # fmt: skip
-    """The fixed point where a motion in a mode begins, if a search from the ``present`` one finds the mode there."""
-    before, (z, rates) = (lin.core, lin.z, lin.last), motion.unknowns(motion.last)
-    choice = None
+    before = lin.core, lin.z, lin.last
     with suppress(NewtonFailure, DependentConstraints, NoConsistentMode):
-        bends = motion.system.z_of @ motion.bends(motion.last) if lin.tangents.deep else None
-        lin.linearise(z, rates, xi, values, bends)
-        choice = search(present)
-    if choice is not None:
-        restart = choice.restart
-        if restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all():
-            return Choice(restart, choice.history, others=choice.others)
+        motion = smooth(lin, slopes, z_minus, xi, values, mode)
+        choice = None if motion is None else _fixed(lin, motion, lambda: search(present), xi, values, mode)
+        if choice is not None:
+            return choice
     lin.go_back(*before)
     return None
 
 
-def _one_by_one(
-    lin: Linearisation, search: Search, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values,
+def one_by_one(
+    lin: Linearisation, suits: Suits, slopes: np.ndarray, z_minus: np.ndarray, xi: np.ndarray, values: Values,
     modes: Iterable[Mode],
 ) -> Choice | None:  # fmt: skip
     """The first of some modes with a fixed point on its own tangents to which no differentiated variable jumps.
 
-    Newton's method may find another root than the one that suits: points of modes that differ in one element are guesses too.
+    Where there is none all is as it was before. Newton's method may find another root than the one that suits: points of modes
+    that differ in one element are guesses too.
     """
-    found: list[tuple[Mode, np.ndarray]] = []
+    before, found = (lin.core, lin.z, lin.last), list[tuple[Mode, np.ndarray]]()
     for mode in modes:
         near = [z for other, z in found if sum(map(int.__ne__, mode, other)) == 1]
         for guess in (lin.z, *near):
             with suppress(Inadmissible, ConsistencyError, *UNSOLVED):
                 lin.mode(mode, guess, slopes, xi, values)
                 motion = smooth(lin, slopes, z_minus, xi, values, mode, guess)
-                if motion is None:
-                    continue
-                z = motion.unknowns(motion.last)[0]
-                if any(mode == other and _close(lin, z, known).all() for other, known in found):
-                    continue
-                found.append((mode, z))
-                choice = _suited(lin, search, motion, xi, values, mode, mode)
+                choice = (
+                    None
+                    if motion is None
+                    else _new(lin, motion, partial(suits, mode), xi, values, mode, found)
+                )
                 if choice is not None:
                     return choice
+            lin.go_back(*before)
     return None
+
+
+def _new(
+    lin: Linearisation, motion: Motion, find: Callable[[], Choice | None], xi: np.ndarray, values: Values, mode: Mode,
+    found: list[tuple[Mode, np.ndarray]],
+) -> Choice | None:  # fmt: skip
+    """The same as `_fixed` of a point that was not ``found`` before, and is added to these."""
+    z = motion.unknowns(motion.last)[0]
+    if any(mode == other and _close(lin, z, known).all() for other, known in found):
+        return None
+    found.append((mode, z))
+    return _fixed(lin, motion, find, xi, values, mode)
+
+
+def _fixed(
+    lin: Linearisation, motion: Motion, find: Callable[[], Choice | None], xi: np.ndarray, values: Values, mode: Mode
+) -> Choice | None:  # fmt: skip
+    """What is found on the tangents where a motion in a mode begins, if it is that mode there and no state jumps."""
+    z, rates = motion.unknowns(motion.last)
+    bends = motion.system.z_of @ motion.bends(motion.last) if lin.tangents.deep else None
+    lin.linearise(z, rates, xi, values, bends)
+    choice = find()
+    if choice is None:
+        return None
+    restart = choice.restart
+    stays = restart.data.mode == mode and not restart.jumped and _close(lin, restart.z, lin.z).all()
+    return Choice(restart, choice.history, others=choice.others) if stays else None
 
 
 def smooth(

@@ -96,11 +96,11 @@ class Hints:
                 and self._is_alone(chooser, verdict, instant)
             ):
                 self.stats.hinted(1)
-                self._remember(cause, start, mode, chooser)
+                self.remember(cause, start, mode, chooser)
                 return Choice(verdict.restart, (), verdict.signs)
         self.stats.began()
         choice = chooser.search(instant, start, self.stats)
-        self._remember(cause, start, choice.restart.data.mode, chooser)
+        self.remember(cause, start, choice.restart.data.mode, chooser)
         return choice
 
     @staticmethod
@@ -121,7 +121,8 @@ class Hints:
         """The modes that are tested first, in order."""
         return self._known.get(cause, {}).keys()
 
-    def _remember(self, cause: Cause, start: Mode, mode: Mode, chooser: Chooser) -> None:
+    def remember(self, cause: Cause, start: Mode, mode: Mode, chooser: Chooser) -> None:
+        """Learn where a cause has led from the mode with which the search began."""
         if chooser.rivals(start, mode) is None:
             self._known.pop(cause, None)
             self._last.pop(cause, None)

@@ -42,7 +42,7 @@ class PointKernels:
     Parameters
     ----------
     programs : sequence of Arithmetic
-        Rows and their rounding as in `PointEquations`, and rows as in `PointChanges`; copied, as far as they are written.
+        Rows and their rounding as in `PointEquations`, and rows as in `PointChanges`; their numbers are copied.
     size : PointSize
     dependent : (k,) array
         Coordinates that are solved for.
