@@ -204,7 +204,7 @@ def test_what_was_learnt_changes_no_mode(
     program = compile_model(model())
     learnt = [trace(program.simulate(150 * PERIOD)) for _ in range(2)]
     monkeypatch.setattr(Hints, "known", lambda *_: ())
-    monkeypatch.setattr(Hints, "_remember", lambda *_: None)
+    monkeypatch.setattr(Hints, "remember", lambda *_: None)
     monkeypatch.setattr(self_check, "EVERY_VISIT", True)
     assert learnt == [trace(compile_model(model()).simulate(150 * PERIOD))] * 2
 
