@@ -166,15 +166,11 @@ class Program(CompiledModel):
         T0 = time_unit(self, values, clocks, span)
         given_numbers = {path: float(value) for path, value in changes.items()}
         if before is not None and given_numbers == before.parameters and not inputs:
-            starts, T0, span = before.starts, before.T0, before.span
+            # Pieces of sources that suit a short run are too many for a long one.
+            starts, (span, T0) = before.starts, max((before.span, before.T0), (span, T0))
         options, core = options or Options(), None
-        numbers = partial(
-            self.cores.numbers,
-            values,
-            open_inputs,
-            Times(T0, span, T0, math.inf if open_ended else span),
-            starts,
-        )
+        times = Times(T0, span, T0, math.inf if open_ended else span)
+        numbers = partial(self.cores.numbers, values, open_inputs, times, starts)
         if self._is_large(options, starts):
             core = numbers(sparse=True)
         core = core or numbers()

@@ -403,3 +403,23 @@ def test_many_products_of_sines_are_one_source() -> None:
             # x' = -x + sin(a t)
             exact += (math.sin(a * 0.5) - a * math.cos(a * 0.5) + a * math.exp(-0.5)) / (1 + a * a) / 600
     assert program.simulate(0.5)["x"].final == pytest.approx(exact, rel=1e-10)
+
+
+class Cubed(Component):
+    """A lag behind a power of a sine, which is followed by pieces."""
+
+    w: Parameter = Parameter(default=5.0)
+    v: Variable = Variable(fixed=True)
+
+    def equations(self) -> Iterator[Statement]:
+        yield Eq(der(self.v), sin(self.w * time) ** 3 - self.v)
+
+
+@pytest.mark.parametrize("first", [1e-9, 1e-4, 0.1])
+def test_a_run_that_goes_on_for_longer_has_pieces_that_suit_it(first: float) -> None:
+    """They suited the first run, however short it was: one of a microsecond, continued for a second, took for ever."""
+    program = compile_model(Cubed())
+    whole, begun = program.simulate(2.0), program.simulate(first)
+    rest = program.simulate(2.0, start=begun)
+    assert rest.stats.segments <= whole.stats.segments + 2
+    assert rest["v"].final == pytest.approx(whole["v"].final, rel=1e-12)
