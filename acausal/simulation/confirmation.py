@@ -160,7 +160,7 @@ def confirm_recorded(run: Run, parts: Sequence[Jump], z_before: np.ndarray, rest
     if ends:
         lost, terms = lost - (ends[-1] - parts[0].left[: len(lost)]), terms + np.sum(np.abs(ends), axis=0)
     terms += _terms(state.z, state.error, run.integration.steps)
-    # What Newton's method solves for rounds as the largest of its unknowns do, in units of scales.
+    # What comes to rest has moved on the way. Newton's method rounds all unknowns as the largest, in units of scales.
     part, floor = (SOLVED, UNIT) if run.reduced.nonlinear else (ROUNDED, NOTHING)
     allowed = part * terms + floor * run.core.model.scale
     require(run, worst("record", which, np.abs(lost[which]), terms[which], allowed[which]), state.t)

@@ -194,7 +194,7 @@ def one_by_one(
                 choice = (
                     None
                     if motion is None
-                    else _new(lin, motion, partial(suits, mode), xi, values, mode, found)
+                    else _at_new_point(lin, motion, partial(suits, mode), xi, values, mode, found)
                 )
                 if choice is not None:
                     return choice
@@ -202,7 +202,7 @@ def one_by_one(
     return None
 
 
-def _new(
+def _at_new_point(
     lin: Linearisation, motion: Motion, find: Callable[[], Choice | None], xi: np.ndarray, values: Values, mode: Mode,
     found: list[tuple[Mode, np.ndarray]],
 ) -> Choice | None:  # fmt: skip
