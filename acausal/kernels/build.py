@@ -23,6 +23,12 @@ FAST = 3
 """Level of optimisation."""
 
 
+STEPS = (
+    "find_point", "find_changes", "follow_stages", "follow_points", "follow_steps", "follow_quiet_instants",
+)  # fmt: skip
+"""Kernels that one process compiles while another one compiles all others: both take about as long."""
+
+
 def compile_kernels() -> Path | None:
     """Compile what is not compiled yet; return the new file, None where there is none to make."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -31,6 +37,20 @@ def compile_kernels() -> Path | None:
     path: Path = compiled()
     if path.with_suffix(DIGEST).exists():
         return None
+    for old in path.parent.glob("compiled-*"):
+        old.unlink()
+    command = [sys.executable, __file__, "steps"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        own = optimised(steps=False)
+        steps, _ = other.communicate()
+    if other.returncode:
+        raise subprocess.CalledProcessError(other.returncode, command)
+    return written(machine_code([own, steps]), path)
+
+
+def optimised(*, steps: bool) -> bytes:
+    """Optimised code of the kernels that are steps of integration, or of all others, as LLVM has it in files."""
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
     from kernels import dialect  # type: ignore[import-not-found]
     from numba import njit  # type: ignore[import-not-found]
     from numba.core.codegen import CPUCodeLibrary  # type: ignore[import-not-found]
@@ -41,9 +61,12 @@ def compile_kernels() -> Path | None:
     dialect.compiler.append(njit(**options))
     from kernels.entries import ENTRIES  # type: ignore[import-not-found]
 
-    for old in path.parent.glob("compiled-*"):
-        old.unlink()
-    return written(machine_code({name: compiled_ir(name, entry) for name, entry in ENTRIES.items()}), path)
+    first, *others = [compiled_ir(name, entry) for name, entry in ENTRIES.items() if (name in STEPS) == steps]
+    for other in others:
+        first.link_in(other)
+    passes = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=FAST))
+    passes.getModulePassManager().run(first, passes)
+    return first.as_bitcode()
 
 
 def compiled_ir(name: str, entry: Any) -> Any:
@@ -69,20 +92,24 @@ def compiled_ir(name: str, entry: Any) -> Any:
     return module
 
 
-def machine_code(modules: dict[str, Any]) -> bytes:
-    """One object of all modules, for any machine of this kind."""
+def target_machine() -> Any:
+    """Any machine of this kind."""
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_default_triple()
-    machine = target.create_target_machine(opt=FAST, reloc="pic", codemodel="small")
-    first, *others = modules.values()
+    return target.create_target_machine(opt=FAST, reloc="pic", codemodel="small")
+
+
+def machine_code(parts: list[bytes]) -> bytes:
+    """One object of what was optimised."""
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
+
+    machine = target_machine()
+    first, *others = map(llvm.parse_bitcode, parts)
     for other in others:
         first.link_in(other)
-    options = llvm.create_pipeline_tuning_options(speed_level=FAST)
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(first, passes)
     return machine.emit_object(first)
 
 
@@ -105,4 +132,8 @@ def written(code: bytes, path: Path) -> Path:
 
 
 if __name__ == "__main__":
-    print(compile_kernels())
+    if sys.argv[1:] == ["steps"]:
+        sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+        sys.stdout.buffer.write(optimised(steps=True))
+    else:
+        print(compile_kernels())
