@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.steps import BOUNDARY, LOOK_EVERY, QUIET_STEPS, STIFF, STIFF_STEPS
+from ..kernels.steps import BOUNDARY, LOOK_EVERY, QUIET_STEPS, SLOW, STIFF, STIFF_STEPS
 from ..reduction.rounding import TINY
 from .directions import generic_direction
 from .dormand_prince import DormandPrince
@@ -21,8 +21,6 @@ from .rosenbrock import Rosenbrock
 from .step import Step
 from .stepper import Demands
 
-INSIDE = 0.25
-"""Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
 POWERS = 8
 """Multiplications with a Jacobian that has no entries."""
 MOST_EIGENVALUES = 64
@@ -38,6 +36,11 @@ class Stiffness:
     quiet: int = 0
     implicit: int = 0
     """Implicit steps since the last look."""
+
+    @property
+    def method(self) -> type[DormandPrince] | type[Rosenbrock]:
+        """The better one."""
+        return Rosenbrock if self.stiff else DormandPrince
 
     def explicit_step(self, reach: float) -> bool:
         """Count a step of ``reach``, step size times eigenvalue; return whether the implicit method is the better one."""
@@ -89,8 +92,9 @@ class Automatic:
     def _made(
         self, t: float, y: np.ndarray, first: float | None, rate: np.ndarray | None = None
     ) -> DormandPrince | Rosenbrock:
-        kind = Rosenbrock if self.stiffness.stiff else DormandPrince
-        return kind(self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options)
+        return self.stiffness.method(
+            self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options
+        )
 
     @property
     def stepper(self) -> DormandPrince | Rosenbrock:
@@ -143,7 +147,7 @@ class Automatic:
         """Whether an explicit step of size ``h`` would be stable."""
         self.stiffness.implicit = 0
         scale = self._demands.atol + self._demands.rtol * np.abs(stepper.y)
-        return h * _largest_eigenvalue(stepper.linearised, scale) < INSIDE
+        return h * _largest_eigenvalue(stepper.linearised, scale) < SLOW
 
 
 def _largest_eigenvalue(jacobian: Any, scale: np.ndarray) -> float:

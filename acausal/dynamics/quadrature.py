@@ -27,13 +27,17 @@ Integrand = Callable[[np.ndarray, np.ndarray], np.ndarray]
 class Course(Protocol):
     """The state along one segment: a `Trajectory`, or what stands for one where steps were taken."""
 
-    y0: np.ndarray
     reach: float
     """Length in seconds over which a closed form is exact, negative where there is none."""
     precision: float
     """Relative error that integrals may have."""
     halvings: int
     """Halvings of a panel of `edges` beyond which integrals gain nothing."""
+
+    @property
+    def y0(self) -> np.ndarray:
+        """State at the begin."""
+        ...
 
     def edges(self, h0: float, h1: float) -> np.ndarray:
         """Ends of the panels with which a quadrature over ``[h0, h1]`` begins."""

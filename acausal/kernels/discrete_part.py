@@ -62,24 +62,21 @@ def find_motions(
 
 
 @kernel
-def evaluate(
-    d: DiscreteRecords, s: SituationRecords, m: FlowOfMode, now: EventState, room: EventRoom, ticks: int, tolerance: float
-) -> bool:  # fmt: skip
-    """Evaluate the discrete part; whether nothing in it asks for more than assignments."""
-    u, p, here = d.places, d.update, s.here
+def ask(d: DiscreteRecords, reads: np.ndarray, now: EventState, ticks: int, tolerance: float) -> bool:
+    """Evaluate the discrete part, which ``reads`` rows over the state vector, as if nothing moved; whether these are numbers."""
+    u, p = d.places, d.update
     at, total = u.into, 0.0
     for i in range(now.D.shape[0]):
         p.inputs[at[BEFORE] + i] = now.D[i]
     for i in range(now.R.shape[0]):
         p.inputs[at[RELATIONS] + i] = now.R[i]
-    for i in range(here.reads.shape[0]):
-        value = product(here.reads[i], now.y)
+    for i in range(reads.shape[0]):
+        value = product(reads[i], now.y)
         p.inputs[at[READ] + i] = value
         total += value
     if not abs(total) < np.inf:
         return False
-    motions = at[READ] + here.reads.shape[0]
-    for i in range(motions, at[TICKED]):
+    for i in range(at[READ] + reads.shape[0], at[TICKED]):
         p.inputs[i] = 0.0
     for i in range(at[REMEMBERED] - at[TICKED]):
         p.inputs[at[TICKED] + i] = float((ticks >> i) & 1)
@@ -89,13 +86,30 @@ def evaluate(
     for i in range(u.inputs.shape[0]):
         p.inputs[at[INPUTS] + i] = now.D[u.inputs[i]]
     execute(p)
-    if find_motions(d, s.levels, m, now, room, motions):
-        execute(p)
-    found = u.out
+    return True
+
+
+@kernel
+def answers(d: DiscreteRecords) -> bool:
+    """Whether what was found is sound, and nothing in it asks for more than assignments."""
+    u, p, found = d.places, d.update, d.places.out
     for i in range(u.plain.shape[0]):
         if p.outputs[found[FIRED] + i] != 0.0 and u.plain[i] == 0:
             return False
     return p.outputs[found[SOUND]] != 0.0 and p.outputs[found[SOUND] + 1] != 0.0
+
+
+@kernel
+def evaluate(
+    d: DiscreteRecords, s: SituationRecords, m: FlowOfMode, now: EventState, room: EventRoom, ticks: int, tolerance: float
+) -> bool:  # fmt: skip
+    """Evaluate the discrete part, with the motions of what it compares; whether nothing in it asks for more than assignments."""
+    reads = s.here.reads
+    if not ask(d, reads, now, ticks, tolerance):
+        return False
+    if find_motions(d, s.levels, m, now, room, d.places.into[READ] + reads.shape[0]):
+        execute(d.update)
+    return answers(d)
 
 
 @kernel

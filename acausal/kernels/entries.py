@@ -12,6 +12,7 @@ from .functions import Functions
 from .linear_systems import RightSide, SmallSystem, factorise, solve
 from .motion import FlowRecords, FlowTerms, MatrixProduct, follow_flow, multiply, start_flow
 from .newton import PointChanges, PointEquations, PointRoom, find_changes, find_point
+from .quiet_instants import QuietMode, QuietPlaces, follow_quiet_instants
 from .situations import DiscreteRecords, EventLog, EventRoom, EventState, SituationRecords
 from .stages import PointsAlong, StagePoints, Stages, follow_points, follow_stages
 from .step_records import StepRecords
@@ -48,6 +49,13 @@ ENTRIES = {
         follow_events,
         (
             ManyRecords(FlowRecords), ManyRecords(SituationRecords), DiscreteRecords, EventState, EventState, EventLog,
+            EventRoom,
+        ),
+    ),
+    "follow_quiet_instants": KernelEntry(
+        follow_quiet_instants,
+        (
+            ManyRecords(StepRecords), ManyRecords(QuietMode), QuietPlaces, DiscreteRecords, EventState, EventState, EventLog,
             EventRoom,
         ),
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SOURCES = (
     "constraints", "crossing", "dialect", "discrete_part", "elimination", "entries", "events", "functions",
-    "instants", "linear_systems", "location", "motion", "newton", "programs", "rounding", "segments", "signs",
+    "instants", "linear_systems", "location", "motion", "newton", "programs", "quiet_instants", "rounding", "segments", "signs",
     "situations", "stages", "step_doubts", "step_forms",
     "step_points", "step_records", "steps",
 )  # fmt: skip

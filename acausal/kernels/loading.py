@@ -96,6 +96,10 @@ class PackedMany:
         self._rows[len(self.record)] = packed.table
         self.record.append(packed.record)
 
+    def put(self, k: int, packed: Packed) -> None:
+        """Take another record for one of them."""
+        self._rows[k], self.record[k] = packed.table, packed.record
+
     def replace(self, k: int, name: str, part: Any) -> None:
         """Take another record for a part of one of them."""
         record = self.record[k]

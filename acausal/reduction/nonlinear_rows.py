@@ -120,7 +120,7 @@ class NonlinearRows:
 
     def read(self, values: Values) -> tuple[bytes, bytes, bytes, float]:
         """What the constants are made of: they are the same where this is."""
-        p, d, r = self._read
+        p, d, r = self.places_read
         return values.P[p].tobytes(), values.D[d].tobytes(), values.R[r].tobytes(), values.homotopy
 
     @property
@@ -129,7 +129,7 @@ class NonlinearRows:
         return any(k.homotopy for k in self.constants)
 
     @cached_property
-    def _read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def places_read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Parameters, discretes and relations that constants read."""
         p, d, r = (_joined([places[k] for places in self._gather]) for k in range(3))
         return p, d, r

@@ -63,7 +63,7 @@ from .instants.standstill import through_standstill
 from .instants.transition import Choice, Instant
 from .nonlinear.numerical import Integrated
 from .propagator import Propagator, RangeLeft
-from .quiet_instants import QuietInstants
+from .quiet_rows import QuietRows
 from .sources.source_states import OpenInput
 from .state import Given
 from .watch import can_trigger, orientations
@@ -77,7 +77,7 @@ MOST_TIMES = 3
 between them, that lead back."""
 
 
-class Loop(QuietInstants):
+class Loop(QuietRows):
     """A run that moves."""
 
     # -- time --------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.quiet_instants import ANEW, is_power
 from ..reduction.affine import Element, Inadmissible, Kind, Mode, ModeData
 from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep
@@ -24,6 +25,7 @@ from .instants.transition import IMPULSE, Instant, ModeTables, only_these_move
 from .nonlinear.motion import Motion
 from .nonlinear.newton import NewtonFailure
 from .nonlinear.state_selection import DependentConstraints
+from .nonlinear.system import NonlinearSystem
 from .numeric import NumericCore
 from .propagator import Arrival
 from .repeating import Repeating
@@ -51,6 +53,11 @@ class ClearForms:
         return np.where(np.abs(values) > part * terms, np.sign(values), 0.0).astype(int).tolist()
 
 
+def keeps_slopes(system: NonlinearSystem) -> bool:
+    """Whether no derivative among the open unknowns is differentiated: it would not be known where a mode begins."""
+    return not bool((system.mode.slopes & (system.orders.unknowns > 0)).any())
+
+
 class QuietInstants(Repeating):
     """A run that passes such instants."""
 
@@ -58,7 +65,7 @@ class QuietInstants(Repeating):
     """The last point of this kind."""
 
     @cached_property
-    def _visits(self) -> dict[Mode, int]:
+    def entered(self) -> dict[Mode, int]:
         """How often each mode might have been entered so."""
         return {}
 
@@ -83,7 +90,7 @@ class QuietInstants(Repeating):
         Not where that is not clear of zero.
         """
         lin, state = self.linearisation, self.state
-        if not self._may_pass:
+        if not self.may_pass:
             return False
         cause = Cause(state.mode, triggers, instant.forced, instant.disabled_guards, self.state_relations)
         known = self.hints.known(cause)
@@ -92,11 +99,11 @@ class QuietInstants(Repeating):
         if mode is None or alike is None or lin.exact(mode, self.present) is not None:
             return False
         system = lin.tangents.known(mode)
-        if system is None or (system.mode.slopes & (system.orders.unknowns > 0)).any():
+        if system is None or not keeps_slopes(system):
             return False
         begin = self.base.search.begin(state.mode, instant.forced)
-        visits = self._visits[mode] = self._visits.get(mode, 0) + 1
-        if visits & (visits - 1) == 0:
+        visits = self.entered[mode] = self.entered.get(mode, 0) + 1
+        if is_power(visits, ANEW):
             # Both are analysed anew, for they may round otherwise by now.
             self._jumping.pop(begin, None)
             return False
@@ -109,20 +116,28 @@ class QuietInstants(Repeating):
             stays = self._unmoved(instant, z, alike.data, before, motion) and np.isfinite(slopes).all()
             signs = self.clear_signs(mode, z, slopes, instant.xi) if stays else None
             if signs is not None and min(signs[: alike.count], default=1) > 0:
-                second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
-                came, state.z, state.slopes, state.second, state.mode = state.mode, z, slopes, second, mode
+                came, state.mode = state.mode, mode
                 state.D = self.discrete.written(state.D, mode)
                 step = MicroStep(state.t, k, "time", triggers, came, mode, D=state.D, R=state.R)
                 self.record.steps.append(step)
-                self.xi = instant.xi
-                lin.ready(z, instant.xi, motion)
-                self.linearise()
-                self._arrive()
-                self._signs, self._cleared = (self.core, signs), z
+                self.stand_clear(z, slopes, instant.xi, motion, signs)
                 self.hints.stats.hinted(1)
                 return True
         lin.go_back(lin.core, lin.z, before)
         return False
+
+    def stand_clear(
+        self, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray, motion: Motion, signs: list[int] | None
+    ) -> None:
+        """Take a point from which a motion goes on in the present mode; the ``signs`` of forms are known where all are clear."""
+        lin, state, system = self.linearisation, self.state, motion.system
+        state.second = system.z_of @ motion.bends(motion.last) if lin.tangents.deep else np.zeros(len(z))
+        state.z, state.slopes, self.xi = z, slopes, xi
+        lin.ready(z, xi, motion)
+        self.linearise()
+        self._arrive()
+        if signs is not None:
+            self._signs, self._cleared = (self.core, signs), z
 
     def ended(self, present: Mode, instant: Instant, mode: Mode) -> tuple[Mode, Mode] | None:
         """The mode with which a search begins, and another one, where that ends by just what moves in this; None if not known."""
@@ -178,13 +193,13 @@ class QuietInstants(Repeating):
         """Lexicographic signs of all guards and relations at the present state."""
         state = self.state
         here = self._signs is not None and self._signs[0] is self.core
-        if not here and self._may_pass and "data" not in self.__dict__:
+        if not here and self.may_pass and "data" not in self.__dict__:
             found = self.clear_signs(state.mode, state.z, state.slopes, self.xi)
             self._signs = None if found is None else (self.core, found)
         return super().signs()
 
     @property
-    def _may_pass(self) -> bool:
+    def may_pass(self) -> bool:
         """Whether there are nonlinear rows, and nothing that decides by more than signs."""
         return (
             bool(self.reduced.nonlinear)
@@ -195,13 +210,13 @@ class QuietInstants(Repeating):
 
     def clear_signs(self, mode: Mode, z: np.ndarray, slopes: np.ndarray, xi: np.ndarray) -> list[int] | None:
         """Signs of the guards of a mode and of relations at a point of it; None where one is not clear, or bends."""
-        forms = self._clear_forms(mode)
+        forms = self.clear_forms(mode)
         signs = None if forms is None else forms.signs(z, slopes, xi, *self._clear_from(z))
         return signs if signs is not None and all(signs) else None
 
     def _refused(self, instant: Instant, mode: Mode, z: np.ndarray, slopes: np.ndarray) -> set[int]:
         """Elements of which a guard is clearly negative at a point of a mode."""
-        forms, elements = self._clear_forms(mode), self._elements
+        forms, elements = self.clear_forms(mode), self._elements
         if forms is None:
             return set()
         guards = ((k, b, g) for k, b in enumerate(mode) for g in range(len(elements[k].branches[b].guards)))
@@ -212,10 +227,14 @@ class QuietInstants(Repeating):
             if sign < 0 and instant.forced[guard[0]] < 0 and guard not in instant.disabled_guards
         }
 
+    @property
+    def clear_part(self) -> float:
+        """Part of its terms that the value of a form has to exceed to be clear of zero."""
+        return max(CLEAR, TOLERANCES * self.method.tolerances.rtol)
+
     def _clear_from(self, z: np.ndarray) -> tuple[np.ndarray, float]:
         """Magnitudes of the core unknowns, and the part of the terms of a form from which on it is clear of zero."""
-        part = max(CLEAR, TOLERANCES * self.method.tolerances.rtol)
-        return np.maximum(np.abs(z), self.integration.size), part
+        return np.maximum(np.abs(z), self.integration.size), self.clear_part
 
     @property
     def is_clear(self) -> bool:
@@ -230,7 +249,8 @@ class QuietInstants(Repeating):
     def _elements(self) -> tuple[Element, ...]:
         return self.base.model.elements
 
-    def _clear_forms(self, mode: Mode) -> ClearForms | None:
+    def clear_forms(self, mode: Mode) -> ClearForms | None:
+        """Guards of a mode, then relations; None where one bends."""
         key = self.base, mode
         if key not in self._forms:
             rows, nonlinear = self.tangents.watched(self.base, mode)

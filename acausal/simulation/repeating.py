@@ -224,16 +224,20 @@ class Repeating(Run):
 
     def _can_repeat(self) -> bool:
         """Whether the kernel knows all that there is in this run."""
+        left_out = any(element.kind in LEFT_OUT for element in self.core.model.elements)
+        return not (self.numerical or left_out) and self.can_follow(KERNEL)
+
+    def can_follow(self, kernel: str) -> bool:
+        """Whether a kernel knows all that instants of this run read and do, but for elements."""
         discrete, sources, clocks = self.discrete, self.sources, self.schedule.clocks
         update, source = self.program.programs
         return (
-            (compiled_function(KERNEL) is not None or WITHOUT_COMPILER)
-            and not (self.numerical or self.frozen or self.contradictable or self_check.EVERY_VISIT)
+            (compiled_function(kernel) is not None or WITHOUT_COMPILER)
+            and not (self.frozen or self.contradictable or self_check.EVERY_VISIT)
             and self.core.system is None
             and not len(self.state.q)
             and not self.core.readout.outside[[*discrete.x_ids, *discrete.slope_ids]].any()
             and not (sources.fitted or any(given.degree for given in self.open_inputs))
-            and not any(element.kind in LEFT_OUT for element in self.core.model.elements)
             and len(clocks) <= MOST_CLOCKS
             and self.options.max_micro_steps >= MOST_MICRO_STEPS
             and all(clock.countable(self.span + abs(self.begin)) for clock in clocks)
@@ -247,17 +251,20 @@ class Repeating(Run):
             self.core.model, self.program.unknowns.relation_operators, self.cores.repeated
         )
         self.served = self.core
+        self.seen.serve(self.discrete_records(), self.hints)
+        if idle is not None:
+            idle.visits.clear()  # Each run looks closely at the first segments of each mode.
+            idle.situations.forget_searches(self._has_one_mode)
+
+    def discrete_records(self) -> DiscreteRecords:
+        """The discrete part and the sources as kernels read them, with the numbers of this run."""
         update, sources = self.program.programs
         assert update is not None
         own = with_own_numbers(update)
         own_sources = with_own_numbers(
             sources if sources is not None and len(self.sources.positions) else NOTHING
         )
-        places = self._places(own, own_sources)
-        self.seen.serve(DiscreteRecords(places, own, own_sources, self._clocks()), self.hints)
-        if idle is not None:
-            idle.visits.clear()  # Each run looks closely at the first segments of each mode.
-            idle.situations.forget_searches(self._has_one_mode)
+        return DiscreteRecords(self._places(own, own_sources), own, own_sources, self._clocks())
 
     def _has_one_mode(self, key: SituationKey) -> bool:
         """Whether a search can find no other mode than that of a situation."""

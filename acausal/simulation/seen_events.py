@@ -141,26 +141,19 @@ class SeenEvents:
     def recorded(self, q: np.ndarray, readout: Readout) -> tuple[SegmentColumns, StepColumns]:
         """Segments and micro-steps of the last events; there is room for others then."""
         log, situations = self._log, self.situations
-        segments, steps = int(log.counts[e.SEGMENTS]), int(log.counts[e.STEPS])
+        segments = int(log.counts[e.SEGMENTS])
         self._last = segments - 1
-        step = log.step[:steps].T.copy()
-        held, (D, R) = _kept_once([log.D[:steps], log.R[:steps]], self._before)
-        # The discretes of a segment are those of the last micro-step before it.
-        place = np.searchsorted(step[e.SEGMENTS_BEFORE], np.arange(segments), side="right")
+        stepped, held = recorded_steps(log, self._before, situations.modes_of)
         count = len(situations.flows)
         of, motion = np.unique(log.situation[:segments] * count + log.flow[:segments], return_inverse=True)
         motions = [(situations.tables[k // count].data, situations.flows[k % count]) for k in of.tolist()]
         passed = SegmentColumns(
-            log.start[:segments].copy(), log.end[:segments].copy(), motion, held[place], log.y[:segments].copy(),
-            motions, D, R, q, readout,
-        )  # fmt: skip
-        stepped = StepColumns(
-            log.time[:steps].copy(), step[e.NUMBER], step[e.OF_CAUSE], step[e.OF_TICKS], step[e.OLD], step[e.FOLLOWING],
-            held[1:], situations.modes_of, D, R,
+            log.start[:segments].copy(), log.end[:segments].copy(), motion, held, log.y[:segments].copy(), motions,
+            stepped.D, stepped.R, q, readout,
         )  # fmt: skip
         self.searches += int(log.counts[e.SEARCHES])
         self.visits |= {mode: int(log.visits[k]) for mode, k in situations.modes.items() if log.visits[k]}
-        self._before = D[-1], R[-1]
+        self._before = stepped.D[-1], stepped.R[-1]
         log.counts[: e.PENDING] = 0
         return passed, stepped
 
@@ -200,6 +193,25 @@ class SeenEvents:
     def key(self, situation: int) -> SituationKey:
         """What a situation is."""
         return self.situations.keys[situation]
+
+
+def recorded_steps(
+    log: EventLog, before: tuple[np.ndarray, np.ndarray], modes: list[Mode]
+) -> tuple[StepColumns, np.ndarray]:
+    """Micro-steps of a log, and for each of its segments the row of discretes and relations in it.
+
+    Those before it all are the first row; ``modes`` are those of the situations.
+    """
+    segments, steps = int(log.counts[e.SEGMENTS]), int(log.counts[e.STEPS])
+    step = log.step[:steps].T.copy()
+    held, (D, R) = _kept_once([log.D[:steps], log.R[:steps]], before)
+    # The discretes of a segment are those of the last micro-step before it.
+    place = np.searchsorted(step[e.SEGMENTS_BEFORE], np.arange(segments), side="right")
+    stepped = StepColumns(
+        log.time[:steps].copy(), step[e.NUMBER], step[e.OF_CAUSE], step[e.OF_TICKS], step[e.OLD], step[e.FOLLOWING],
+        held[1:], modes, D, R,
+    )  # fmt: skip
+    return stepped, held[place]
 
 
 def _kept_once(rows: list[np.ndarray], before: tuple[np.ndarray, ...]) -> tuple[np.ndarray, list[np.ndarray]]:

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from ...dynamics.step import Step
-from .accuracy import cubic, straight, terms
+from .accuracy import Tolerances, cubic, straight, terms
 from .change_points import Bridge
 from .forms import Forms
 from .motion import Motion, Place
@@ -51,7 +51,17 @@ class AcceptedSteps:
     begin : Place
     curved : bool
         What is solved for beside the states follows cubics.
+    started, length : float
+        Time of the run at which the segment begins, and how long it lasts.
+    tolerances : Tolerances
+    size : (nX,) array
+        Largest magnitudes of the coordinates so far.
     """
+
+    started: float
+    length: float
+    tolerances: Tolerances
+    size: np.ndarray
 
     def __init__(self, motion: Motion, forms: Forms) -> None:
         self.motion, self.forms, self.begin = motion, forms, motion.last

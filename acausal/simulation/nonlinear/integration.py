@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -14,10 +15,12 @@ from ...dynamics.noise import LOCATED, MISSED, TWICE
 from ...dynamics.scan import Floor, first_crossing
 from ...reduction.affine import Mode
 from ...reduction.rounding import SUMMED
+from .accepted_steps import AcceptedSteps
 from .accuracy import Tolerances, terms
 from .forms import Forms
 from .motion import Motion, Place
 from .sampling import reads_slopes, sampled_unknowns, shortest_corrected, solvable
+from .state_selection import Selection
 from .steps import Span, Steps
 from .watched_steps import Watched, WatchedSteps
 
@@ -28,19 +31,52 @@ HALVINGS = 5
 
 
 class SampledMotion:
-    """What a record keeps of a numerically integrated segment: the state ``[z, z', xi]`` at any time."""
+    """What a record keeps of a numerically integrated segment: the state ``[z, z', xi]`` at any time.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the steps, when they are first read.
+    selection : Selection
+        Of the states at the end.
+    tolerances : Tolerances
+    hidden : int
+        Number of sources in the state that the motion does without.
+    """
 
     reach = -1.0
     halvings = HALVINGS
 
-    def __init__(self, steps: Steps, hidden: int) -> None:
-        self._steps, self._hidden = steps, hidden
+    def __init__(
+        self,
+        make: Callable[[], AcceptedSteps],
+        selection: Selection,
+        tolerances: Tolerances,
+        hidden: int,
+    ) -> None:
+        self._make, self._hidden = make, hidden
         self._kept: tuple[bytes, np.ndarray] | None = None
-        self.freedom = len(steps.motion.selection.states)
-        self._z_of = steps.motion.system.mode.z_of
-        self.y0 = self._state(steps.begin)
-        self.precision = 1e-2 * steps.tolerances.rtol
-        steps.motion.recorded()
+        self.freedom, self.precision = len(selection.states), 1e-2 * tolerances.rtol
+
+    @classmethod
+    def of(cls, steps: AcceptedSteps, hidden: int) -> SampledMotion:
+        """The motion along steps that are made."""
+        return cls(lambda: steps, steps.motion.selection, steps.tolerances, hidden)
+
+    @cached_property
+    def _steps(self) -> AcceptedSteps:
+        found = self._make()
+        found.motion.recorded()
+        return found
+
+    @property
+    def y0(self) -> np.ndarray:
+        """State at the begin."""
+        return self._first
+
+    @cached_property
+    def _first(self) -> np.ndarray:
+        return self._state(self._steps.begin)
 
     @property
     def breaks(self) -> list[float]:
@@ -68,7 +104,7 @@ class SampledMotion:
     def _magnitude(self) -> np.ndarray:
         steps, motion = self._steps, self._steps.motion
         if not motion.batched:
-            return np.maximum(np.abs(self.y0), np.abs(self._state(steps.end)))
+            return np.maximum(np.abs(self.y0), np.abs(self._state(steps.accepted[-1].end)))
         system, nx = motion.system, motion.system.nx
         both, xi = np.zeros((nx + system.m, 2)), np.abs(steps.begin.xi)
         if reads_slopes(steps):
@@ -116,7 +152,7 @@ class SampledMotion:
 
     def _sampled(self, hs: np.ndarray) -> np.ndarray:
         out = np.zeros((len(hs), len(self.y0)))
-        n, q = self._z_of.shape[0], len(self._steps.begin.xi)
+        n, q = self._steps.motion.system.z_of.shape[0], len(self._steps.begin.xi)
         out[:, :n], out[:, n : 2 * n], out[:, 2 * n : 2 * n + q] = sampled_unknowns(self._steps, hs)
         out.setflags(write=False)
         return out
@@ -249,7 +285,11 @@ class Integration:
             steps.cut(h)
         steps.sizes(self.size)
         self._length = h
-        return h, crossed, SampledMotion(steps, hidden)
+        return h, crossed, SampledMotion.of(steps, hidden)
+
+    def stiffness(self, mode: Mode) -> Stiffness | None:
+        """What is known of the stiffness of a mode that the run is in, or was; None where it does not choose the method."""
+        return self._stiffness_of(mode) if self._solver == "auto" else None
 
     def _stiffness_of(self, mode: Mode) -> Stiffness:
         """What is known of the stiffness of a mode: of one entered for the first time, that of the mode before."""
@@ -280,7 +320,7 @@ class Integration:
             return None
         h = min(solvable(steps), steps.passed)
         steps.cut(h)
-        return (h, SampledMotion(steps, self._hidden)) if steps.accepted else None
+        return (h, SampledMotion.of(steps, self._hidden)) if steps.accepted else None
 
 
 def _located(

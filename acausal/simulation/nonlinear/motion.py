@@ -113,6 +113,11 @@ class Motion:
             self._take(self.selections.best(self.scaled_slopes(place)))
             self.anchor = None
 
+    def stand(self, place: Place, selection: Selection) -> None:
+        """Go on from a point with these states."""
+        self._take(selection)
+        self.accept(place)
+
     def _take(self, selection: Selection) -> None:
         self.selection, self.solved = selection, self.solved_of(selection)
 

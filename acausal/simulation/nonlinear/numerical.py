@@ -12,6 +12,7 @@ import numpy as np
 from ...dynamics.noise import LOCATED, TWICE, StepNoise, rounded_chain, rounded_states
 from ...dynamics.point_frame import PointFrame
 from ...dynamics.quadrature import Course
+from ...dynamics.readout import ReadMode
 from ...dynamics.scan import Watch
 from ...reduction.affine import ModeData
 from ...reduction.labels import nonlinear_row
@@ -68,8 +69,8 @@ class Integrated:
         """A point of the mode, and the points along the steps."""
         run, motion = self._run, self._motion
         if motion is not None:
-            return self._frame(motion.freedom), motion
-        frame = self._frame_before() or self._frame(len(self._tables.data.states))
+            return self.frame(motion.freedom), motion
+        frame = self._frame_before() or self.frame(len(self._tables.data.states))
         return frame, StillMotion(np.concatenate([run.state.z, run.state.slopes, run.xi]))
 
     def advance(self, length: float) -> tuple[float, int | None]:
@@ -195,7 +196,7 @@ class Integrated:
         def values(places: list[Place]) -> np.ndarray:
             ys = np.array([np.concatenate([*unknowns(p), p.xi, np.zeros(hidden)]) for p in places])
             times = np.array([p.h for p in places])
-            return run.core.readout.expressions(between, self._frame(freedom), ys, run.moment(), times)
+            return run.core.readout.expressions(between, self.frame(freedom), ys, run.moment(), times)
 
         due = least + 1
 
@@ -222,7 +223,8 @@ class Integrated:
         second = steps.bends() if run.tangents.deep else np.zeros(len(z))
         stays = 0.0 if steps.steps is None else steps.steps.lasting
         first = steps.steps.grown if self._scheduled and steps.steps is not None else None
-        return Arrival(z, slopes, second, self._rounding(stays), steps.late, steps.shift, xi=xi, first=first)
+        error = rounded_unknowns(self._tables.data, self._y, stays)
+        return Arrival(z, slopes, second, error, steps.late, steps.shift, xi=xi, first=first)
 
     def _with_sources(self, z: np.ndarray, xi: np.ndarray, t: float) -> tuple[np.ndarray, np.ndarray]:
         """A point with sources as they are evaluated at ``t``, which differ from those that moved by rounding."""
@@ -234,17 +236,6 @@ class Integrated:
         self._sources = xi, evaluated
         data = self._tables.data
         return z + data.T[:, len(data.states) :] @ (evaluated - xi), evaluated
-
-    def _rounding(self, h: float) -> np.ndarray:
-        """Rounding (n,) of the core unknowns: that of the states stays for ``h`` seconds; others are sums of these in a mode."""
-        data, y = self._tables.data, self._y
-        n = data.T.shape[0]
-        found = np.zeros(max(n, len(data.states)))
-        if isinstance(data, ModeData):
-            found += SUMMED * (data.sizes[0] @ np.abs(y))
-        rates = np.abs(data.Ay[: len(data.states)])
-        found[data.states] = rounded_states(rates, rates @ np.abs(y), h)
-        return found[:n]
 
     def confirm(self, h: float) -> None:
         """Judge the ends of all steps, and the way there at the first visits of the mode."""
@@ -291,7 +282,7 @@ class Integrated:
         last = record.segments[-1].data
         return last if isinstance(last, PointFrame) and last.mode == run.state.mode else None
 
-    def _frame(self, states: int) -> PointFrame:
+    def frame(self, states: int) -> PointFrame:
         """How results read the states ``[z, z', xi]`` of the mode in force."""
         base = self._run.base
         return base.readout.moving_frame(base.exosystem.S, self._tables.data, states, self._reason)
@@ -304,6 +295,17 @@ class Integrated:
             return run.method.reason
         text, place = nonlinear_row(run.reduced, bends)
         return f"{text} at {place}"
+
+
+def rounded_unknowns(data: ReadMode, y: np.ndarray, h: float) -> np.ndarray:
+    """Rounding (n,) of the core unknowns: that of the states ``y`` stays for ``h`` seconds, others are sums of these."""
+    n = data.T.shape[0]
+    found = np.zeros(max(n, len(data.states)))
+    if isinstance(data, ModeData):
+        found += SUMMED * (data.sizes[0] @ np.abs(y))
+    rates = np.abs(data.Ay[: len(data.states)])
+    found[data.states] = rounded_states(rates, rates @ np.abs(y), h)
+    return found[:n]
 
 
 def bent(forms: np.ndarray, Ay: np.ndarray, y: np.ndarray, late: float) -> np.ndarray:

@@ -138,6 +138,10 @@ class PointKernels:
         """Iterations counted."""
         return int(self._room.counts[ITERATIONS])
 
+    def forget(self) -> None:
+        """Begin to count iterations anew."""
+        self._room.counts[ITERATIONS] = 0
+
     def stage_points(self, count: int) -> StagePoints:
         """Room for the points of so many stages."""
         size, n = self.size, len(self.states)

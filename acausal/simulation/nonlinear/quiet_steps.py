@@ -26,7 +26,7 @@ from .motion import Motion, Place
 from .point_kernels import PointKernels
 
 MOST = 64
-"""Steps of one row: then whoever watches the run is told."""
+"""Steps of one row that ends within a segment: then whoever watches the run is told."""
 
 
 @dataclass(slots=True, eq=False)
@@ -76,11 +76,20 @@ class QuietSteps:
     method : StepMethod
     forms : int
         How many can end a segment.
+    most : int
+        Steps that are written down.
+
+    Attributes
+    ----------
+    records : StepRecords
+        What kernels read and write.
     """
 
     _of: Forms | None
 
-    def __init__(self, kernels: PointKernels, motion: Motion, method: k.StepMethod, forms: int) -> None:
+    def __init__(
+        self, kernels: PointKernels, motion: Motion, method: k.StepMethod, forms: int, most: int = MOST
+    ) -> None:
         system, size, n = motion.system, kernels.size, len(kernels.states)
         count, rows, ny, of_rates = (
             len(method.times),
@@ -100,7 +109,7 @@ class QuietSteps:
             np.zeros((rows, size.nx)), np.zeros((rows, size.nx)), np.zeros(size.nx, np.int64), np.zeros((2, rows)),
         )  # fmt: skip
         over, ends, row = [(forms, ny), (forms, size.q)], (2, forms), forms
-        self._forms = StepForms._make(zeros([*over, *over, 4, row, ends, ends, ends, row, row, (MOST, row)]))
+        self._forms = StepForms._make(zeros([*over, *over, 4, row, ends, ends, ends, row, row, (most, row)]))
         numbers, counts = np.zeros(k.NUMBERS), np.zeros(k.COUNTS, np.int64)
         shapes = [*[n] * 5, size.nx, ny, size.nx, size.nx, ny, n, max(n, ny)]
         self.state = k.StepState._make([numbers, counts, *zeros(shapes)])
@@ -108,14 +117,14 @@ class QuietSteps:
         of_rates = np.zeros((0, n)) if of_rates is None else np.ascontiguousarray(of_rates)
         self.places = k.StepPlaces._make([*known, of_rates, *zeros([ny, size.nx, size.q])])
         shapes = [(), (n,), (3, n), (2, n), (ny,), (size.q,), (size.nx,), (ny,)]
-        self._log = k.StepLog._make(zeros([(MOST, *shape) for shape in shapes]))
+        self._log = k.StepLog._make(zeros([(most, *shape) for shape in shapes]))
         # One more point than there are stages: that of the end, where no stage finds it.
         stages = new_stages(count, n, new_system(n))._replace(arguments=np.zeros((count + 1, n)))
-        records = k.StepRecords(
+        self.records = k.StepRecords(
             self.flow.basis.functions, *kernels.records, stages, kernels.stage_points(count + 1), method, self._sources,
             constraints, self._forms, self.state, self.places, self._log,
         )  # fmt: skip
-        self._kernel = Bound("follow_steps", Packed(records))
+        self._kernel = Bound("follow_steps", Packed(self.records))
 
     @classmethod
     def of(cls, motion: Motion, method: k.StepMethod, forms: Forms) -> QuietSteps | None:
@@ -127,10 +136,10 @@ class QuietSteps:
         found = kernels.rows.get(key)
         if found is None or found.flow is not motion.sources.flow:
             found = kernels.rows[key] = cls(kernels, motion, method, forms.count)
-        found._watch(motion, forms)
+        found.watch(motion, forms)
         return found
 
-    def _watch(self, motion: Motion, forms: Forms) -> None:
+    def watch(self, motion: Motion, forms: Forms) -> None:
         """Take the forms that can end the segment."""
         if self._of is forms:
             return
@@ -217,6 +226,28 @@ class QuietSteps:
         elif isinstance(stepper, Explicit):
             own, w.numbers[k.SPEED] = stepper.held
             w.counts[[k.HELD_STEPS, k.HELD_OWN, k.LEAD]] = work.held, own, work.lead
+
+    def demand(self, motion: Motion, tolerances: Tolerances, longest: float) -> None:
+        """Take what is demanded of all steps of a mode, whose motion has the states and bends of the present one."""
+        w, states = self.state, motion.selection.states
+        w.numbers[[k.MOST, k.RTOL, k.ATOL]] = longest, tolerances.rtol, tolerances.atol
+        self._forms.numbers[:] = tolerances.rtol, tolerances.atol, lasting(1.0, tolerances.rtol), 0.0
+        w.scale[:], w.bends[:] = self._scale, motion.bend_lengths
+        w.least[:] = tolerances.absolute(np.zeros(len(states)), motion.system.scale[states])
+
+    def begin(self, motion: Motion, counts: dict[int, int]) -> None:
+        """Begin to count steps anew, with some counts as they are; nothing is written down any more."""
+        self._kernels.begin(motion.constants, motion.damped(self._kernels.dependent))
+        self.state.counts[:] = 0
+        self.state.counts[[k.RESOLVES, k.READS_RATES]] = self._resolves
+        for which, value in counts.items():
+            self.state.counts[which] = value
+
+    def spent(self, work: Work) -> None:
+        """Count what steps have taken since their begin."""
+        work.stepped(*self.state.counts[[k.EVALUATED, k.REJECTED, k.JACOBIANS, k.FACTORISED]].tolist())
+        work.iterated(self._kernels.iterations)
+        self._kernels.forget()
 
     @property
     def errors(self) -> np.ndarray:

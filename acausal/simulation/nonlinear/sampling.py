@@ -9,11 +9,10 @@ import numpy as np
 from ...compilation.lowering import BATCH
 from ...dynamics.step import Step
 from ...errors import warn
-from .accepted_steps import Accepted
+from .accepted_steps import Accepted, AcceptedSteps
 from .newton import NewtonFailure, solutions, undamped_many
 from .slope_reading import SlopeReading
 from .state_selection import Selection
-from .steps import Steps
 
 PROBES = np.modf(np.arange(1, 25) * 0.6180339887498949)[0]
 """Where a step is tried, in its length: spread by the golden ratio."""
@@ -25,7 +24,7 @@ MOST_BACK = 1e-6
 """The same in lengths of the segment: beyond that it is not rounding which decides."""
 
 
-def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sampled_jets(steps: AcceptedSteps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """``v = [s; h; xi]`` and its time derivative at times ``hs`` (k,) of a segment, (k, nv) each."""
     if not steps.motion.batched:
         found = [steps.motion.jets(steps.place(h)) for h in hs.tolist()]
@@ -40,7 +39,7 @@ def sampled_jets(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return v0, v1
 
 
-def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def sampled_unknowns(steps: AcceptedSteps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Core unknowns, their time derivatives, and sources at times ``hs`` (k,) of a segment, one row for each."""
     system, q = steps.motion.system, len(steps.begin.xi)
     if not reads_slopes(steps):
@@ -57,20 +56,20 @@ def sampled_unknowns(steps: Steps, hs: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return z, slopes, xi
 
 
-def reads_slopes(steps: Steps) -> bool:
+def reads_slopes(steps: AcceptedSteps) -> bool:
     """Whether states are quick in some of the steps."""
     if not steps.motion.batched or not steps.motion.system.nx:
         return False
     return bool(steps.in_arrays(Stacked).quick.any())
 
 
-def shortest_corrected(steps: Steps) -> float:
+def shortest_corrected(steps: AcceptedSteps) -> float:
     """Length of the shortest step in which states are quick; there are such steps."""
     stacked = steps.in_arrays(Stacked)
     return float(stacked.lengths[stacked.quick].min())
 
 
-def solvable(steps: Steps) -> float:
+def solvable(steps: AcceptedSteps) -> float:
     """Time before a failure up to which points within the accepted steps can be solved.
 
     Next to a singular point rounding decides whether an iteration converges: the ends of steps were found, points
@@ -98,7 +97,7 @@ def solvable(steps: Steps) -> float:
     return max(0.0, last)
 
 
-def _first_unsolved(steps: Steps, h0: float, h1: float) -> float | None:
+def _first_unsolved(steps: AcceptedSteps, h0: float, h1: float) -> float | None:
     """The first of the points tried between two times, the last one included, that cannot be solved."""
     hs = np.append(np.sort(h0 + PROBES * (h1 - h0)), h1)
     try:
@@ -125,7 +124,7 @@ def _from_values(times: np.ndarray) -> str:
 class Stacked:
     """Accepted steps in arrays, those that integrate the same coordinates together."""
 
-    def __init__(self, steps: Steps) -> None:
+    def __init__(self, steps: AcceptedSteps) -> None:
         accepted = steps.accepted
         self.count = len(accepted)
         self.ends = np.array([a.step.t1 for a in accepted[:-1]])
@@ -168,7 +167,7 @@ class _Many:
 class Stack:
     """Steps that integrate the same coordinates."""
 
-    def __init__(self, steps: Steps, accepted: list[Accepted]) -> None:
+    def __init__(self, steps: AcceptedSteps, accepted: list[Accepted]) -> None:
         self.selection: Selection = accepted[0].selection
         self._states = _Many([a.step for a in accepted])
         self._course = _Many([steps.course(a) for a in accepted])
@@ -209,7 +208,9 @@ class Stack:
 class _Batch:
     """Points whose steps integrate the same coordinates; arrays (points, ...)."""
 
-    def __init__(self, steps: Steps, stack: Stack, of: np.ndarray, place: np.ndarray, hs: np.ndarray) -> None:
+    def __init__(
+        self, steps: AcceptedSteps, stack: Stack, of: np.ndarray, place: np.ndarray, hs: np.ndarray
+    ) -> None:
         self.steps, self.of, self.hs, self.accepted = steps, of, hs, steps.accepted
         self.motion, self.system = steps.motion, steps.motion.system
         self.stack, self.place, self.solved = stack, place, stack.selection.dependent

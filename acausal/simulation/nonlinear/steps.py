@@ -100,9 +100,9 @@ class Steps(AcceptedSteps):
         size: np.ndarray, stiffness: Stiffness, first: float | None = None,
     ) -> None:  # fmt: skip
         super().__init__(motion, forms)
-        self._span, self.length, self._place = span, span.length, self.begin
+        self._span, self.started, self.length, self._place = span, span.t, span.length, self.begin
         self._of = unknowns_of(motion.system)
-        self.size = np.maximum(np.abs(motion.last.X), np.where(self._of >= 0, size[self._of], 0.0))
+        self.size = largest_so_far(motion, size)
         """Largest magnitudes of the coordinates so far."""
         motion.grow(self.size)
         self.accuracy = Accuracy(motion, forms, tolerances, noise) if forms.count else None
@@ -123,16 +123,11 @@ class Steps(AcceptedSteps):
         self._bare = not motion.selection.states.size
         self._doubts = self._waits = 0
         """How often in a row no step was made by a kernel, and after how many more steps that is tried again."""
-        self._longest = self._most()
+        self._longest = longest_step(motion, tolerances)
         self._stepper = self._new(0.0, first)
         flight = math.inf if self.accuracy is None else self.accuracy.flight(self._stepper.h, span.resolution)
         self._first = FLIGHTS * flight
         """Longest first step. What leaves zero and is soon back would be lost in what a long one rounds."""
-
-    @property
-    def started(self) -> float:
-        """Time of the run at which the segment begins."""
-        return self._span.t
 
     @property
     def grown(self) -> float | None:
@@ -167,14 +162,6 @@ class Steps(AcceptedSteps):
         if self._solver is None:
             return Automatic(motion, h, y, self._demands, stiffness=self._stiffness, **options)
         return self._solver(motion, h, y, self._demands, **options)
-
-    def _most(self) -> float:
-        """Longest step that misses nothing which comes and goes with the sources."""
-        motion = self.motion
-        if not len(motion.system.mode.nonlinear):
-            return TURN * motion.period
-        most = PULSE * motion.period
-        return min(most, self.tolerances.longest) if self._bare or motion.returns else most
 
     def sizes(self, size: np.ndarray) -> None:
         """Take the largest magnitudes of the segment over to those of the core unknowns."""
@@ -370,6 +357,20 @@ class Steps(AcceptedSteps):
         """
         self.length = self.started + h - self.started
         self.accepted = [a for a in self.accepted if a.step.t0 < h]
+
+
+def longest_step(motion: Motion, tolerances: Tolerances) -> float:
+    """Longest step that misses nothing which comes and goes with the sources."""
+    if not len(motion.system.mode.nonlinear):
+        return TURN * motion.period
+    most = PULSE * motion.period
+    return min(most, tolerances.longest) if not motion.selection.states.size or motion.returns else most
+
+
+def largest_so_far(motion: Motion, size: np.ndarray) -> np.ndarray:
+    """Largest magnitudes (nX,) of the coordinates, where those of the core unknowns so far are ``size`` (n,)."""
+    of = unknowns_of(motion.system)
+    return np.maximum(np.abs(motion.last.X), np.where(of >= 0, size[of], 0.0))
 
 
 def unknowns_of(system: NonlinearSystem) -> np.ndarray:
