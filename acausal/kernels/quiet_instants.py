@@ -14,10 +14,23 @@ import numpy as np
 
 from .constraints import choice_serves, copy_row
 from .dialect import chosen, kernel
-from .discrete_part import NEW, RELATED, answers, ask, decided, find_forced, quiet, take
+from .discrete_part import (
+    FIRED,
+    MOTION,
+    NEW,
+    READ,
+    RELATED,
+    answers,
+    ask,
+    decided,
+    find_forced,
+    quiet,
+    take,
+)  # fmt: skip
 from .instants import CHANGED, MOST_MICRO_STEPS, SETTLED, UNSEEN, checked, log_step
 from .location import spacing
 from .newton import ITERATIONS, find_point
+from .programs import execute
 from .rounding import LOCATED, ROUNDING
 from .segments import follow_sources
 from .signs import product
@@ -52,12 +65,15 @@ from .step_records import (
     BEFORE,
     CHANGES,
     HELD_OWN,
+    INSIDE,
     LARGEST,
     LAST_ERROR,
     LIMIT,
     LONGEST,
     MADE,
+    NEAR_BOUNDARY,
     NOW,
+    SINCE_LOOK,
     SIZE,
     SOURCES_FROM,
     SOURCES_UNTIL,
@@ -66,19 +82,23 @@ from .step_records import (
     VOLUME,
     StepRecords,
 )
-from .steps import DOUBTFUL, LEAST_ERROR, MADE_LAST, UNMOVED, follow_steps
+from .steps import DOUBTFUL, LEAST_ERROR, MADE_LAST, SURELY, UNMOVED, follow_steps
 
 FULL, ODD, OVER = 0, 1, 2
 """What a run ends with: no room to record more, a segment or an instant that needs another look, the end of the run."""
+APART = 0.6180339887498949
+"""Difference of the speeds with which variables are let part."""
 ANEW = 4
 """A mode is analysed anew, and a segment of it is looked at closely, when its count comes to a power of this."""
 FIRST, GROWN, LONGEST_SEGMENT = 0, 1, 2
 """Numbers of a mode: size of the first step of a segment, that of the next one, and the longest segment that was looked at."""
-VISITED, ENTERED, ITERATED = 0, 1, 2
-"""Counts of a mode: segments in it, instants that led to it, and iterations before the present segment."""
-CLEAR, SAME, CLOSE = 0, 1, 2
+VISITED, ENTERED, ITERATED, STIFF, WAS_STIFF = 0, 1, 2, 3, 4
+"""Counts of a mode: segments in it, instants that led to it, iterations before the present segment, and whether the implicit
+method makes its steps, and made them before the present segment."""
+CLEAR, SAME, CLOSE, MOST_STEPS = 0, 1, 2, 3
 """Parts of magnitudes: that which forms exceed where they are clear of zero, that up to which sources that moved along a segment
-are those that are evaluated at its end, and that up to which unknowns are the same."""
+are those that are evaluated at its end, and that up to which unknowns are the same. And steps of a segment that may slide along a
+comparison without events unseen."""
 
 
 class QuietMode(NamedTuple):
@@ -111,7 +131,7 @@ class QuietMode(NamedTuple):
 class QuietPlaces(NamedTuple):
     """What all modes have in common."""
 
-    layout = "f1 f1 f1 i1 i1 i1"
+    layout = "f1 f1 f1 i1 i1 i1 i1 i1"
     numbers: np.ndarray
     scale: np.ndarray
     """Magnitudes (n,) within a part of which unknowns are the same."""
@@ -119,9 +139,13 @@ class QuietPlaces(NamedTuple):
     """Least magnitudes (q,) of the sources."""
     differentiated: np.ndarray
     """Core unknowns that must not jump."""
+    constants: np.ndarray
+    """Discrete that each constant of the equations is, -1 for none."""
     fixed: np.ndarray
     fixed_relations: np.ndarray
-    """Discretes and relations that constants of the equations read."""
+    """Discretes and relations by which constants choose between equations: these must stay."""
+    compared: np.ndarray
+    """Which of the variables that the discrete part reads are those that its actions compare."""
 
 
 @kernel
@@ -236,6 +260,9 @@ def enter_mode(k: StepRecords, m: QuietMode, p: QuietPlaces, now: EventState, ro
         e.rows.inputs[i] = now.y[m.begins[i]] if m.begins[i] >= 0 else 0.0
     for i in range(q):
         e.rows.inputs[ny + i] = at.sources[BEGIN, i] = now.y[n2 + i]
+    for i in range(p.constants.shape[0]):
+        if p.constants[i] >= 0:
+            e.rows.inputs[ny + q + i] = k.changes.rows.inputs[ny + q + i] = now.D[p.constants[i]]
     if find_point(e, k.room) == 0:
         return False
     copy_row(e.rows.inputs[:ny], at.points[BEGIN])
@@ -288,16 +315,41 @@ def log_begin(k: StepRecords) -> None:
 
 
 @kernel
-def follow_segment(k: StepRecords, m: QuietMode, now: EventState, log: EventLog, room: EventRoom) -> int:
+def steps_of(steps: Any, modes: Any, mode: int) -> Any:
+    """The steps of a mode by the method that makes them at present."""
+    return chosen(steps, 2 * mode + chosen(modes, mode).counts[STIFF])
+
+
+@kernel
+def make_steps(steps: Any, m: QuietMode, mode: int) -> int:
+    """Make steps to the end of a segment, by the other method where that is the better one; what they end with."""
+    status = MADE_LAST
+    while status == MADE_LAST:
+        k = chosen(steps, 2 * mode + m.counts[STIFF])
+        w = k.state
+        status = follow_steps(k)
+        if status == MADE_LAST and w.counts[CHANGES] == SURELY:
+            m.counts[STIFF] = 1 - m.counts[STIFF]
+            w.counts[NEAR_BOUNDARY] = w.counts[INSIDE] = w.counts[SINCE_LOOK] = 0
+            w.numbers[LAST_ERROR] = LEAST_ERROR
+        elif status == MADE_LAST:
+            return DOUBTFUL if w.counts[CHANGES] > 0 else MADE_LAST
+    return status
+
+
+@kernel
+def follow_segment(
+    steps: Any, k: StepRecords, m: QuietMode, p: QuietPlaces, now: EventState, log: EventLog, room: EventRoom
+) -> int:  # fmt: skip
     """Make the steps of a segment to the next scheduled time; `OVER` where they lead there."""
     t, counts = now.numbers[TIME], k.state.counts
+    for i in range(counts.shape[0]):
+        m.saved[i] = counts[i]
+    m.counts[ITERATED], m.counts[WAS_STIFF] = k.room.counts[ITERATIONS], m.counts[STIFF]
     until = min(now.numbers[NEXT_TICK], now.numbers[TIMED_NEXT])
     if not t < until <= now.numbers[END]:
         return ODD
     length, first = until - t, counts[MADE]
-    for i in range(counts.shape[0]):
-        m.saved[i] = counts[i]
-    m.counts[ITERATED] = k.room.counts[ITERATIONS]
     # The first segments of a mode, and much longer ones, are looked at closely.
     if is_power(m.counts[VISITED] + 1, ANEW) or length > 4.0 * m.numbers[LONGEST_SEGMENT]:
         return ODD
@@ -308,12 +360,14 @@ def follow_segment(k: StepRecords, m: QuietMode, now: EventState, log: EventLog,
     grow_sizes(m, now, room)
     begin_steps(k, m, room, length)
     log_begin(k)
-    status = follow_steps(k)
-    if status == DOUBTFUL or (status == MADE_LAST and counts[CHANGES] > 0):
+    status = make_steps(steps, m, now.flags[SITUATION])
+    if status == DOUBTFUL:
         return ODD
     if k.state.numbers[NOW] < length:
         return ODD if status == MADE_LAST or first == 0 else FULL
     made = counts[MADE] - first - 1
+    if made > p.numbers[MOST_STEPS]:
+        return ODD
     m.numbers[GROWN] = k.log.times[first + 2] - k.log.times[first + 1] if made > 2 else k.state.numbers[SIZE]
     i = log.counts[SEGMENTS]
     log.start[i], log.end[i], log.situation[i], log.flow[i] = t, until, now.flags[SITUATION], first
@@ -344,6 +398,48 @@ def end_segment(
 
 
 @kernel
+def point_aside(
+    d: DiscreteRecords, m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom, side: float
+) -> bool:
+    """Let what fired branches compare lie so near to anything as what is not clear of it, and move away; whether there is any."""
+    u, update, found, n = d.places, d.update, False, m.over.shape[0] // 2
+    for i in range(p.compared.shape[0]):
+        needed, at = False, u.into[READ] + m.here.reads.shape[0] + MOTION * i
+        for b in range(u.compares.shape[0]):
+            needed = needed or (u.compares[b, i] > 0 and update.outputs[u.out[FIRED] + b] != 0.0)
+        if needed:
+            found, terms = True, 0.0
+            for j in range(m.here.reads.shape[1]):
+                size = max(abs(now.y[j]), room.magnitude[j]) if j < n else abs(now.y[j])
+                terms += abs(m.here.reads[p.compared[i], j]) * size
+            # Of different speeds: two that are compared with each other part.
+            update.inputs[at], update.inputs[at + 2] = side * (1.0 + APART * i), p.numbers[CLEAR] * terms
+    return found
+
+
+@kernel
+def clearly_compared(
+    d: DiscreteRecords, m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom
+) -> bool:
+    """Whether what was found depends on no comparison whose sides are not clear of each other: it would be the same beyond."""
+    update, first = d.update, d.places.into[READ] + m.here.reads.shape[0]
+    if not point_aside(d, m, p, now, room, 1.0):
+        return True
+    copy(update.outputs, room.moved)
+    same = True
+    for _ in range(2):
+        execute(update)
+        for i in range(update.outputs.shape[0]):
+            same = same and update.outputs[i] == room.moved[i]
+            update.outputs[i] = room.moved[i]
+        point_aside(d, m, p, now, room, -1.0)
+    for i in range(MOTION * p.compared.shape[0]):
+        update.inputs[first + i] = 0.0
+    execute(update)
+    return same
+
+
+@kernel
 def find_mode(
     modes: Any, count: int, u: DiscretePlaces, d: DiscreteRecords, here: Situation, room: EventRoom
 ) -> int:
@@ -365,7 +461,7 @@ def find_mode(
 
 @kernel
 def constants_stay(p: QuietPlaces, d: DiscreteRecords, now: EventState) -> bool:
-    """Whether nothing changes that constants of the equations read."""
+    """Whether nothing changes by which constants of the equations choose."""
     u = d.places
     for i in range(p.fixed.shape[0]):
         if d.update.outputs[u.out[NEW] + p.fixed[i]] != now.D[p.fixed[i]]:
@@ -400,6 +496,8 @@ def quiet_step(
         return UNSEEN
     if not (ask(d, m.here.reads, now, ticks if first else 0, tolerance) and answers(d)):
         return UNSEEN
+    if not clearly_compared(d, m, p, now, room):
+        return UNSEEN
     find_forced(u, update, m.here, now, room, first)
     if not first and quiet(u, update, now, m.here, room):
         take(u, update, now, tolerance)
@@ -414,7 +512,7 @@ def quiet_step(
     take(u, update, now, tolerance)
     copy(now.y, room.left)
     follow_sources(d, now, m.over.shape[0])
-    if not enter_mode(chosen(steps, to), there, p, now, room):
+    if not enter_mode(steps_of(steps, modes, to), there, p, now, room):
         return UNSEEN
     for i in range(there.here.shown.shape[0]):
         now.D[there.here.shown[i]] = there.here.shows[i]
@@ -461,15 +559,15 @@ def follow_quiet_instants(
     """Follow segments and the instants behind them until one needs another look, and has not begun then, or there is no room."""
     begin = now.flags[SITUATION]
     copy(now.y, room.left)
-    if not enter_mode(chosen(steps, begin), chosen(modes, begin), p, now, room):
+    if not enter_mode(steps_of(steps, modes, begin), chosen(modes, begin), p, now, room):
         return ODD
     full = log.time.shape[0] - MOST_MICRO_STEPS
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:
         copy_state(now, then)
         copy(room.magnitude, room.left_z)
         segments, made, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
-        m, k = chosen(modes, now.flags[SITUATION]), chosen(steps, now.flags[SITUATION])
-        status = follow_segment(k, m, now, log, room)
+        m, k = chosen(modes, now.flags[SITUATION]), steps_of(steps, modes, now.flags[SITUATION])
+        status = follow_segment(steps, k, m, p, now, log, room)
         if status == OVER:
             seen = end_segment(k, m, p, d, now, log, room)
             if not (seen and follow_instant(steps, modes, p, d, now, log, room)):
@@ -480,7 +578,7 @@ def follow_quiet_instants(
             log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES] = segments, made, searched
             for i in range(m.saved.shape[0]):
                 k.state.counts[i] = m.saved[i]
-            k.room.counts[ITERATIONS] = m.counts[ITERATED]
+            k.room.counts[ITERATIONS], m.counts[STIFF] = m.counts[ITERATED], m.counts[WAS_STIFF]
             return status
         commit(m, modes, log, made)
         if now.numbers[TIME] >= now.numbers[END]:

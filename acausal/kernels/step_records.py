@@ -92,7 +92,7 @@ class StepState(NamedTuple):
 class StepPlaces(NamedTuple):
     """Places at both ends of a step (2, ...), and what the step is made of."""
 
-    layout = "f2 f2 f2 f2 f2 f2 f2 f1 f2 f1 f1 f1"
+    layout = "f2 f2 f2 f2 f2 f2 f2 f2 f1 f2 f1 f1 f1"
     points: np.ndarray
     """Coordinates and open unknowns (2, ny)."""
     sources: np.ndarray
@@ -106,6 +106,8 @@ class StepPlaces(NamedTuple):
     """(3, n)."""
     jacobian: np.ndarray
     """(n, n)."""
+    square: np.ndarray
+    """Room (n, n)."""
     drift: np.ndarray
     """Derivatives (n,) of the rates by time."""
     of_rates: np.ndarray

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .constraints import choice_serves, copy_row, volume_left
 from .dialect import kernel
 from .location import spacing
@@ -87,6 +89,11 @@ LOOK_EVERY = 10
 """Implicit steps between two looks at the eigenvalues."""
 SLOW = 0.25
 """Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
+SQUARINGS = 5
+"""Of a Jacobian, until its powers tell how large its eigenvalues are."""
+SLOW_STEP, QUICK_STEP, UNSURE = 0, 1, 2
+PERHAPS, SURELY = 1, 2
+"""Whether another method is the better one behind a step."""
 HELD = 2.5
 """Step size times eigenvalue from which stability holds a step. The boundary of the stability domain is 2.6 to 3.4 from zero for
 motions that lose more than 9 % of their amplitude in a radian. Those that lose nothing have theirs at 1: however rough the
@@ -189,12 +196,53 @@ def go_on(k: StepRecords, t1: float) -> None:
 
 
 @kernel
-def surely_quick(k: StepRecords, h: float) -> bool:
-    """Whether the trace of the Jacobian alone says that an eigenvalue is too large for an explicit step of ``h`` seconds."""
-    trace, n = 0.0, k.state.y.shape[0]
+def square(A: np.ndarray, out: np.ndarray) -> float:
+    """The square of a matrix of which the largest magnitude is one, in units of its own largest magnitude, which is returned."""
+    n, largest = A.shape[0], 0.0
     for i in range(n):
-        trace += k.places.jacobian[i, i]
-    return h * abs(trace) >= SLOW * n
+        for j in range(n):
+            out[i, j] = 0.0
+            for m in range(n):
+                out[i, j] += A[i, m] * A[m, j]
+            largest = max(largest, abs(out[i, j]))
+    for i in range(n):
+        for j in range(n):
+            out[i, j] /= largest if largest > 0.0 else 1.0
+    return largest
+
+
+@kernel
+def quickness(k: StepRecords, h: float) -> int:
+    """Whether the largest eigenvalue of the Jacobian is too large for an explicit step of ``h`` seconds, as far as bounds tell.
+
+    ``J^k`` bounds the k-th power of its magnitude by a norm from above, and by the trace over n from below.
+    """
+    J, n, system, size = k.places.jacobian, k.state.y.shape[0], k.stages.system, 0.0
+    power, other = system.matrix, k.places.square
+    for i in range(n):
+        for j in range(n):
+            size = max(size, abs(J[i, j]))
+    if not 0.0 < size < math.inf:
+        return SLOW_STEP if size == 0.0 else UNSURE
+    for i in range(n):
+        for j in range(n):
+            power[i, j] = J[i, j] / size
+    logarithm, order = math.log(size), 1.0
+    for _ in range(SQUARINGS):
+        largest = square(power, other)
+        if largest == 0.0:
+            return SLOW_STEP
+        logarithm, order = 2.0 * logarithm + math.log(largest), 2.0 * order
+        for i in range(n):
+            for j in range(n):
+                power[i, j] = other[i, j]
+    trace = 0.0
+    for i in range(n):
+        trace += power[i, i]
+    limit = order * math.log(SLOW / h) - logarithm
+    if abs(trace) > 0.0 and math.log(abs(trace) / n) >= limit:
+        return QUICK_STEP
+    return SLOW_STEP if math.log(float(n)) < limit else UNSURE
 
 
 @kernel
@@ -204,11 +252,13 @@ def take_step(k: StepRecords, t1: float) -> bool:
     if k.method.kind[0] > 0:
         w.counts[SINCE_LOOK] += 1
         looks = w.counts[CHOOSES] > 0 and w.counts[SINCE_LOOK] >= LOOK_EVERY
-        if looks and surely_quick(k, h):
+        found = quickness(k, h) if looks else QUICK_STEP
+        if looks and found == QUICK_STEP:
             looks, w.counts[SINCE_LOOK] = False, 0
+        sure = found == SLOW_STEP
     else:
-        looks = count_stability(k, h)
-    w.counts[CHANGES] = 1 if looks else 0
+        looks = sure = count_stability(k, h)
+    w.counts[CHANGES] = (SURELY if sure else PERHAPS) if looks else 0
     carry_forms(k.forms, w.counts[MADE])
     keep_step(k, t1)
     go_on(k, t1)

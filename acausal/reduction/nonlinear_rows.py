@@ -123,6 +123,13 @@ class NonlinearRows:
         p, d, r = self.places_read
         return values.P[p].tobytes(), values.D[d].tobytes(), values.R[r].tobytes(), values.homotopy
 
+    def constants_of_discretes(self, count: int) -> np.ndarray:
+        """Number, of so many discretes, of the one that each constant is; -1 for others."""
+        none = np.full(int(self.places_read[0].max(initial=-1)) + 1, -1.0)
+        rows = np.full(self.model.nr, -1.0)
+        found = self.constant_values(Values(none, np.arange(float(count)), rows, -1.0))
+        return found.astype(np.int64)
+
     @property
     def has_homotopy(self) -> bool:
         """Whether some row has simplified parts."""

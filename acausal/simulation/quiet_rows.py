@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from ..dynamics.automatic import Stiffness
 from ..dynamics.noise import lasting
 from ..dynamics.readout import Moment
 from ..dynamics.rosenbrock import Rosenbrock
 from ..kernels import step_records as k
 from ..kernels.quiet_instants import OVER, QuietMode, QuietPlaces
 from ..kernels.situations import Situation
-from ..reduction.affine import Mode
 from ..results.record import Segment
 from .failures import UNSOLVED, NotSolved
 from .instants.choice import SETTLED
@@ -62,7 +60,7 @@ class QuietRows(QuietInstants):
         """Follow events that have been seen before; whether that has led to ``t_end``."""
         if not self.numerical:
             return super().repeat(t_end)
-        if not self.is_clear or not self._may_follow:
+        if self.state.pending is not None or not self.is_clear or not self._may_follow:
             return False
         if self._waits:
             self._waits -= 1
@@ -86,7 +84,8 @@ class QuietRows(QuietInstants):
         at = Position(
             number, now.t, now.timed_next, self.next_tick, frame, now.D, now.R, now.memory, now.ticks
         )
-        rows.begin(at, t_end, self.schedule.together, self.integration.size, self._known_of)
+        constants = self.tangents.constants(self.present)
+        rows.begin(at, t_end, self.schedule.together, self.integration.size, constants, self._known_of)
         status = rows.follow()
         if not rows.count:
             return None
@@ -101,18 +100,12 @@ class QuietRows(QuietInstants):
     @cached_property
     def _may_follow(self) -> bool:
         """Whether the kernel knows all that there is in this run."""
-        return (
-            self.may_pass
-            and self.method.solver != "explicit"
-            and not self.discrete.compared
-            and not self.program.nonlinear_rows.eventless
-            and self.can_follow(KERNEL)
-        )
+        return self.may_pass and self.method.solver != "explicit" and self.can_follow(KERNEL)
 
     def _known_of(self, mode: ModeToFollow) -> KnownOfMode:
         now, which = self.state, mode.key.mode
         known = self.integration.stiffness(which)
-        counts = {}
+        counts, stiff = {}, known is None or known.stiff
         if known is not None:
             counts = {
                 k.CHOOSES: 1,
@@ -121,7 +114,9 @@ class QuietRows(QuietInstants):
                 k.SINCE_LOOK: known.implicit,
             }
         first, longest = dict(now.firsts).get(which, 0.0), self.looked.get(which, 0.0)
-        return KnownOfMode(first, longest, self.visits.get(which, 0), self.entered.get(which, 0), counts)
+        return KnownOfMode(
+            first, longest, self.visits.get(which, 0), self.entered.get(which, 0), stiff, counts
+        )
 
     def _mode_to_follow(self) -> int | None:
         """Number of the present mode for the kernel; None where that cannot follow it."""
@@ -129,7 +124,7 @@ class QuietRows(QuietInstants):
         system, alike = lin.tangents.known(state.mode), lin.alike(state.mode)
         if system is None or alike is None or not keeps_slopes(system):
             return None
-        numbers = self.base, lin.tangents.nonlinear_rows.read(self.present)
+        numbers = self.base, state.D[self._chosen_by[0]].tobytes(), state.R[self._chosen_by[1]].tobytes()
         if self._rows is None or self._rows_of != numbers:
             self._rows, self._rows_of = self._new_rows(len(system.S)), numbers
         try:
@@ -144,22 +139,18 @@ class QuietRows(QuietInstants):
         return self._number_of(self._rows, motion, alike)
 
     def _number_of(self, rows: QuietModes, motion: Motion, alike: ModeTables) -> int | None:
-        key, method = self.situation_key(), self._method(self.state.mode)
+        key = self.situation_key()
         number = rows.place.get(key)
         if number is not None:
             made = rows.modes[number]
             same = np.array_equal(made.motion.selection.dependent, motion.selection.dependent)
-            if same and made.method is method and made.motion.system is motion.system:
+            if same and made.motion.system is motion.system:
                 made.steps.demand(
                     motion, self.method.tolerances, longest_step(motion, self.method.tolerances)
                 )
                 return number
         made = self._made(key, motion, alike)
         return None if made is None else rows.add(made)
-
-    def _method(self, mode: Mode) -> k.StepMethod:
-        known: Stiffness | None = self.integration.stiffness(mode)
-        return Rosenbrock.method if known is None else known.method.method
 
     def _made(self, key: SituationKey, motion: Motion, alike: ModeTables) -> ModeToFollow | None:
         """The present mode as a kernel follows it; None where none can."""
@@ -170,16 +161,13 @@ class QuietRows(QuietInstants):
         watched = run.guards()
         if len(watched.forms.rows) or not isinstance(watched.forms.over_v, np.ndarray):
             return None
-        method = self._method(key.mode)
-        steps = QuietSteps(kernels, motion, method, watched.forms.count, ROWS)
+        steps = QuietSteps(kernels, motion, Rosenbrock.method, watched.forms.count, ROWS)
         steps.watch(motion, watched.forms)
         steps.demand(motion, tolerances, longest_step(motion, tolerances))
         hidden = len(self.xi) - len(system.S)
-        logged = LoggedMode(
-            system, motion.selection, motion.sources.flow, motion.constants, watched.forms, tolerances, hidden
-        )
+        logged = LoggedMode(system, motion.selection, motion.sources.flow, watched.forms, tolerances, hidden)
         return ModeToFollow(
-            key, motion, method, steps, logged, run.frame(len(motion.selection.states)),
+            key, motion, steps, logged, run.frame(len(motion.selection.states)),
             self._quiet_mode(key, motion, alike, np.array(watched.which, np.int64)),
         )  # fmt: skip
 
@@ -202,16 +190,27 @@ class QuietRows(QuietInstants):
         forms = np.hstack([clear.A, clear.E, clear.B[:, :q]])
         constraints = alike.data.constraints[:, n : n + q].reshape(-1, q)
         return QuietMode(
-            here, np.zeros(3), np.zeros(3, np.int64), np.zeros(k.COUNTS, np.int64), begins_of(motion, n),
+            here, np.zeros(3), np.zeros(5, np.int64), np.zeros(k.COUNTS, np.int64), begins_of(motion, n),
             unknowns_of(motion.system).astype(np.int64), watched, entries, factors, over_points(motion),
             np.ascontiguousarray(forms), np.ascontiguousarray(constraints),
         )  # fmt: skip
 
+    @cached_property
+    def _chosen_by(self) -> tuple[np.ndarray, np.ndarray]:
+        """Discretes and relations by which constants of the nonlinear rows may choose between equations."""
+        _, d, r = self.tangents.nonlinear_rows.places_read
+        real = [k for k, _, typed in self.program.discrete.written if typed.type is float]
+        return np.setdiff1d(d, real).astype(np.int64), np.unique(r).astype(np.int64)
+
     def _new_rows(self, q: int) -> QuietModes:
-        model, (_, d, r) = self.base.model, self.tangents.nonlinear_rows.places_read
+        model, discrete = self.base.model, self.discrete
+        constants = self.tangents.nonlinear_rows.constants_of_discretes(len(self.state.D))
+        compared = np.array([discrete.x_ids.index(x) for x in discrete.compared], np.int64)
+        # After more steps a segment is looked at for sliding.
+        most = self.options.max_micro_steps if self.program.nonlinear_rows.eventless else np.inf
         places = QuietPlaces(
-            np.array([self.clear_part, SOLVED, SETTLED]), model.scale.astype(float), model.xi_scale[:q].astype(float),
-            np.flatnonzero(model.differentiated), np.unique(d).astype(np.int64), np.unique(r).astype(np.int64),
+            np.array([self.clear_part, SOLVED, SETTLED, most]), model.scale.astype(float), model.xi_scale[:q].astype(float),
+            np.flatnonzero(model.differentiated), constants, *self._chosen_by, compared,
         )  # fmt: skip
         return QuietModes(places, self.discrete_records(), len(self.xi))
 
@@ -233,6 +232,7 @@ class QuietRows(QuietInstants):
             mode.steps.spent(self.work)
             known = self.integration.stiffness(which)
             if known is not None:
+                known.stiff = count.stiff
                 known.resume(*count.stiffness)
         firsts = {rows.modes[s.mode].key.mode: rows.first(s.mode) for s in segments}
         self.state.firsts = tuple({**dict(self.state.firsts), **firsts}.items())

@@ -29,7 +29,6 @@ class LoggedMode:
     selection: Selection
     flow: AffineFlow
     """Of the sources."""
-    constants: np.ndarray
     forms: Forms
     tolerances: Tolerances
     hidden: int
@@ -51,6 +50,8 @@ class Rows:
     started: float
     size: np.ndarray
     """Largest magnitudes (nX,) of the coordinates at its end."""
+    constants: np.ndarray
+    """Constants of the nonlinear rows in it."""
 
     @property
     def length(self) -> float:
@@ -64,7 +65,7 @@ class LoggedSteps(AcceptedSteps):
     def __init__(self, mode: LoggedMode, rows: Rows) -> None:
         log, begin, nx = rows.log, mode.place(rows.log, rows.first), mode.system.nx
         sources = mode.flow.start(begin.xi)
-        motion = Motion(mode.system, sources, mode.constants, begin.y[:nx], begin.y[nx:], Work())
+        motion = Motion(mode.system, sources, rows.constants, begin.y[:nx], begin.y[nx:], Work())
         motion.stand(begin, mode.selection)
         super().__init__(motion, mode.forms)
         self.started, self.length, self.size, self.tolerances = (

@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...dynamics.dormand_prince import DormandPrince
 from ...dynamics.point_frame import PointFrame
+from ...dynamics.rosenbrock import Rosenbrock
 from ...kernels import quiet_instants as q
 from ...kernels import situations as e
 from ...kernels import step_records as k
@@ -15,7 +17,6 @@ from ...kernels.instants import MOST_MICRO_STEPS
 from ...kernels.loading import Bound, Packed, PackedMany
 from ...kernels.quiet_instants import QuietMode, QuietPlaces
 from ...kernels.situations import DiscreteRecords, EventLog, EventRoom, EventState
-from ...kernels.step_records import StepMethod
 from ...results.record import StepColumns
 from ...values import frozen
 from ..seen_events import recorded_steps
@@ -40,7 +41,6 @@ class ModeToFollow:
     key: SituationKey
     motion: Motion
     """With the states and constants of all its steps."""
-    method: StepMethod
     steps: QuietSteps
     logged: LoggedMode
     frame: PointFrame
@@ -58,6 +58,8 @@ class KnownOfMode(NamedTuple):
     """Segments in it."""
     entered: int
     """Scheduled instants that might have led to it."""
+    stiff: bool
+    """Whether the implicit method makes its steps."""
     counts: dict[int, int]
     """Of steps, by their places in `StepState`."""
 
@@ -67,6 +69,7 @@ class CountsOfMode(NamedTuple):
 
     segments: int
     instants: int
+    stiff: bool
     stiffness: tuple[int, ...]
     """Counts as `Stiffness.resume` takes them."""
 
@@ -156,23 +159,30 @@ class QuietModes:
 
     def add(self, made: ModeToFollow) -> int:
         """Number of a mode, which takes the place of one in the same situation."""
-        number, packed = self.place.get(made.key), (Packed(made.steps.records), Packed(made.record))
+        number, record = self.place.get(made.key), Packed(made.record)
+        steps = [Packed(made.steps.by(kind.method)) for kind in (DormandPrince, Rosenbrock)]
         if number is None:
             number = self.place[made.key] = len(self.modes)
             self.modes.append(made)
-            for many, each in zip((self._steps, self._packed), packed, strict=True):
-                many.add(each)
+            self._packed.add(record)
+            for each in steps:
+                self._steps.add(each)
         else:
             self.modes[number] = made
-            for many, each in zip((self._steps, self._packed), packed, strict=True):
-                many.put(number, each)
+            self._packed.put(number, record)
+            for i, each in enumerate(steps):
+                self._steps.put(2 * number + i, each)
         self._bound = None
         return number
 
     def begin(
-        self, at: Position, t_end: float, together: float, size: np.ndarray, known: Callable[[ModeToFollow], KnownOfMode]
+        self, at: Position, t_end: float, together: float, size: np.ndarray, constants: np.ndarray,
+        known: Callable[[ModeToFollow], KnownOfMode],
     ) -> None:  # fmt: skip
-        """Begin at a point, with the largest magnitudes ``size`` (n,) so far, and events ``together`` seconds apart in one."""
+        """Begin at a point, with the largest magnitudes ``size`` (n,) so far, and the constants of the nonlinear rows there.
+
+        Events ``together`` seconds apart share an instant.
+        """
         self._bind(at)
         to = self._now
         to.numbers[:] = at.t, t_end, at.timed_next, 0.0, together, at.next_tick
@@ -182,11 +192,12 @@ class QuietModes:
         self._log.counts[:] = 0
         self._before = at.D, at.R
         self._told = [known(mode) for mode in self.modes]
+        self._constants = constants
         for mode, told in zip(self.modes, self._told, strict=True):
             record = mode.record
             record.numbers[[q.FIRST, q.LONGEST_SEGMENT]] = told.first, told.longest
-            record.counts[[q.VISITED, q.ENTERED]] = told.visited, told.entered
-            mode.steps.begin(mode.motion, told.counts)
+            record.counts[[q.VISITED, q.ENTERED, q.STIFF]] = told.visited, told.entered, told.stiff
+            mode.steps.begin(mode.motion, constants, told.counts)
 
     def follow(self) -> int:
         """Follow segments and instants; return what they end with."""
@@ -214,7 +225,8 @@ class QuietModes:
             whole[3], np.zeros((steps, len(at.D))), np.zeros((steps, len(at.R))), whole[4],
         )  # fmt: skip
         n = n2 // 2
-        rooms = map(np.zeros, (forms, 0, most, 0, 0, n, len(at.R), 0, 0, len(at.frame), n))
+        results = len(self._discrete.update.outputs)
+        rooms = map(np.zeros, (forms, 0, most, 0, results, n, len(at.R), 0, 0, len(at.frame), n))
         elements = np.zeros(len(self.modes[0].key.mode), np.int64)
         self._room = EventRoom._make([*rooms, elements])
         given = self._places, self._discrete, self._now, self._then, self._log, self._room
@@ -242,13 +254,17 @@ class QuietModes:
         for i in range(segments - 1, -1, -1):
             number, first = int(log.situation[i]), int(log.flow[i])
             mode, start = self.modes[number], float(log.start[i])
-            rows = Rows(
-                logs[number], first, behind[number] - 1, start, log.y[i, : mode.logged.system.nx].copy()
-            )
+            size, constants = log.y[i, : mode.logged.system.nx].copy(), self._constants_with(steps.D[held[i]])
+            rows = Rows(logs[number], first, behind[number] - 1, start, size, constants)
             behind[number] = first
             motion = LoggedMotion(mode.logged, rows)
             found.append(PassedSegment(start, float(log.end[i]), number, motion, int(held[i])))
         return found[::-1], steps
+
+    def _constants_with(self, D: np.ndarray) -> np.ndarray:
+        """Constants of the nonlinear rows with these discretes."""
+        which = self._places.constants
+        return np.where(which >= 0, np.append(D, 0.0)[which], self._constants)
 
     @property
     def instants(self) -> int:
@@ -258,9 +274,12 @@ class QuietModes:
     def counts(self) -> Iterator[tuple[ModeToFollow, CountsOfMode]]:
         """How often each mode was followed since the last begin, and what is known of its stiffness."""
         for mode, told in zip(self.modes, self._told, strict=True):
-            visited, entered = mode.record.counts[[q.VISITED, q.ENTERED]].tolist()
+            visited, entered, stiff = mode.record.counts[[q.VISITED, q.ENTERED, q.STIFF]].tolist()
             stiffness = mode.steps.state.counts[[k.NEAR_BOUNDARY, k.INSIDE, k.SINCE_LOOK]].tolist()
-            yield mode, CountsOfMode(visited - told.visited, entered - told.entered, tuple(stiffness))
+            yield (
+                mode,
+                CountsOfMode(visited - told.visited, entered - told.entered, bool(stiff), tuple(stiffness)),
+            )
 
     def first(self, number: int) -> float:
         """Size of the step with which the next segment of a mode may begin."""

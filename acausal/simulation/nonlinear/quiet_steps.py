@@ -18,6 +18,7 @@ from ...dynamics.work import Work
 from ...kernels import step_records as k
 from ...kernels.constraints import ConstraintSlopes
 from ...kernels.loading import Bound, Packed
+from ...kernels.stages import StagePoints, Stages
 from ...kernels.step_forms import BEGIN, StepForms
 from ...kernels.steps import MADE_LAST
 from .accuracy import Tolerances
@@ -91,12 +92,7 @@ class QuietSteps:
         self, kernels: PointKernels, motion: Motion, method: k.StepMethod, forms: int, most: int = MOST
     ) -> None:
         system, size, n = motion.system, kernels.size, len(kernels.states)
-        count, rows, ny, of_rates = (
-            len(method.times),
-            system.constraints,
-            size.nx + size.m,
-            system.open_of_rates,
-        )
+        rows, ny, of_rates = system.constraints, size.nx + size.m, system.open_of_rates
         self._kernels, self.flow, self._of = kernels, motion.sources.flow, None
         self._scale = np.concatenate((system.scale, system.open_scale))
         self._resolves = np.array([bool(size.m or rows), of_rates is not None], np.int64)
@@ -113,16 +109,14 @@ class QuietSteps:
         numbers, counts = np.zeros(k.NUMBERS), np.zeros(k.COUNTS, np.int64)
         shapes = [*[n] * 5, size.nx, ny, size.nx, size.nx, ny, n, max(n, ny)]
         self.state = k.StepState._make([numbers, counts, *zeros(shapes)])
-        known = zeros([(2, ny), (2, size.q), (2, size.nx), (2, ny), (2, n), (3, n), (n, n), n])
+        known = zeros([(2, ny), (2, size.q), (2, size.nx), (2, ny), (2, n), (3, n), (n, n), (n, n), n])
         of_rates = np.zeros((0, n)) if of_rates is None else np.ascontiguousarray(of_rates)
         self.places = k.StepPlaces._make([*known, of_rates, *zeros([ny, size.nx, size.q])])
         shapes = [(), (n,), (3, n), (2, n), (ny,), (size.q,), (size.nx,), (ny,)]
         self._log = k.StepLog._make(zeros([(most, *shape) for shape in shapes]))
-        # One more point than there are stages: that of the end, where no stage finds it.
-        stages = new_stages(count, n, new_system(n))._replace(arguments=np.zeros((count + 1, n)))
         self.records = k.StepRecords(
-            self.flow.basis.functions, *kernels.records, stages, kernels.stage_points(count + 1), method, self._sources,
-            constraints, self._forms, self.state, self.places, self._log,
+            self.flow.basis.functions, *kernels.records, *self._room_of(method), method, self._sources, constraints,
+            self._forms, self.state, self.places, self._log,
         )  # fmt: skip
         self._kernel = Bound("follow_steps", Packed(self.records))
 
@@ -227,6 +221,18 @@ class QuietSteps:
             own, w.numbers[k.SPEED] = stepper.held
             w.counts[[k.HELD_STEPS, k.HELD_OWN, k.LEAD]] = work.held, own, work.lead
 
+    def by(self, method: k.StepMethod) -> k.StepRecords:
+        """The same steps by another method, which goes on where this one stands."""
+        stages, points = self._room_of(method)
+        return self.records._replace(stages=stages, points=points, method=method)
+
+    def _room_of(self, method: k.StepMethod) -> tuple[Stages, StagePoints]:
+        """Stages of a method, and points there."""
+        count, n = len(method.times), len(self._kernels.states)
+        # One more point than there are stages: that of the end, where no stage finds it.
+        stages = new_stages(count, n, new_system(n))._replace(arguments=np.zeros((count + 1, n)))
+        return stages, self._kernels.stage_points(count + 1)
+
     def demand(self, motion: Motion, tolerances: Tolerances, longest: float) -> None:
         """Take what is demanded of all steps of a mode, whose motion has the states and bends of the present one."""
         w, states = self.state, motion.selection.states
@@ -235,9 +241,9 @@ class QuietSteps:
         w.scale[:], w.bends[:] = self._scale, motion.bend_lengths
         w.least[:] = tolerances.absolute(np.zeros(len(states)), motion.system.scale[states])
 
-    def begin(self, motion: Motion, counts: dict[int, int]) -> None:
+    def begin(self, motion: Motion, constants: np.ndarray, counts: dict[int, int]) -> None:
         """Begin to count steps anew, with some counts as they are; nothing is written down any more."""
-        self._kernels.begin(motion.constants, motion.damped(self._kernels.dependent))
+        self._kernels.begin(constants, motion.damped(self._kernels.dependent))
         self.state.counts[:] = 0
         self.state.counts[[k.RESOLVES, k.READS_RATES]] = self._resolves
         for which, value in counts.items():
