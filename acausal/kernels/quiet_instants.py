@@ -36,7 +36,6 @@ from .segments import follow_sources
 from .signs import product
 from .situations import (
     END,
-    FOLLOWING,
     GUARDS,
     NEXT_TICK,
     NO_TRIGGER,
@@ -89,12 +88,12 @@ FULL, ODD, OVER = 0, 1, 2
 APART = 0.6180339887498949
 """Difference of the speeds with which variables are let part."""
 ANEW = 4
-"""A mode is analysed anew, and a segment of it is looked at closely, when its count comes to a power of this."""
+"""Where the number of segments of a mode comes to a power of this it is analysed anew, and the segment is looked at closely."""
 FIRST, GROWN, LONGEST_SEGMENT = 0, 1, 2
 """Numbers of a mode: size of the first step of a segment, that of the next one, and the longest segment that was looked at."""
-VISITED, ENTERED, ITERATED, STIFF, WAS_STIFF = 0, 1, 2, 3, 4
-"""Counts of a mode: segments in it, instants that led to it, iterations before the present segment, and whether the implicit
-method makes its steps, and made them before the present segment."""
+VISITED, ITERATED, STIFF, WAS_STIFF = 0, 1, 2, 3
+"""Counts of a mode: segments in it, iterations before the present one, whether the implicit method makes its steps, and made them
+before that."""
 CLEAR, SAME, CLOSE, MOST_STEPS = 0, 1, 2, 3
 """Parts of magnitudes: that which forms exceed where they are clear of zero, that up to which sources that moved along a segment
 are those that are evaluated at its end, and that up to which unknowns are the same. And steps of a segment that may slide along a
@@ -506,9 +505,8 @@ def quiet_step(
     if to < 0 or not constants_stay(p, d, now):
         return UNSEEN
     there = chosen(modes, to)
-    # They are analysed anew at times, for they may round otherwise by now.
-    if is_power(there.counts[ENTERED] + 1, ANEW):
-        return UNSEEN
+    if is_power(there.counts[VISITED] + 1, ANEW):
+        return UNSEEN  # It is analysed anew, and its segment is looked at closely.
     take(u, update, now, tolerance)
     copy(now.y, room.left)
     follow_sources(d, now, m.over.shape[0])
@@ -534,15 +532,6 @@ def follow_instant(
         status = quiet_step(steps, modes, p, d, now, log, room, number, ticks, tolerance)
         number += 1
     return status == SETTLED and checked(d.places, d.update)
-
-
-@kernel
-def commit(m: QuietMode, modes: Any, log: EventLog, first: int) -> None:
-    """Count a segment of a mode and the instant behind it, whose micro-steps begin with the ``first`` one."""
-    m.numbers[FIRST] = m.numbers[GROWN]
-    m.counts[VISITED] += 1
-    for i in range(first, log.counts[STEPS]):
-        chosen(modes, log.step[i, FOLLOWING]).counts[ENTERED] += 1
 
 
 @kernel
@@ -580,7 +569,8 @@ def follow_quiet_instants(
                 k.state.counts[i] = m.saved[i]
             k.room.counts[ITERATIONS], m.counts[STIFF] = m.counts[ITERATED], m.counts[WAS_STIFF]
             return status
-        commit(m, modes, log, made)
+        m.numbers[FIRST] = m.numbers[GROWN]
+        m.counts[VISITED] += 1
         if now.numbers[TIME] >= now.numbers[END]:
             return OVER
     return FULL

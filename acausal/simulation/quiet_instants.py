@@ -65,11 +65,6 @@ class QuietInstants(Repeating):
     """The last point of this kind."""
 
     @cached_property
-    def entered(self) -> dict[Mode, int]:
-        """How often each mode might have been entered so."""
-        return {}
-
-    @cached_property
     def _forms(self) -> dict[tuple[NumericCore, Mode], ClearForms | None]:
         return {}
 
@@ -102,8 +97,7 @@ class QuietInstants(Repeating):
         if system is None or not keeps_slopes(system):
             return False
         begin = self.base.search.begin(state.mode, instant.forced)
-        visits = self.entered[mode] = self.entered.get(mode, 0) + 1
-        if is_power(visits, ANEW):
+        if is_power(self.visits.get(mode, 0) + 1, ANEW):
             # Both are analysed anew, for they may round otherwise by now.
             self._jumping.pop(begin, None)
             return False

@@ -114,9 +114,7 @@ class QuietRows(QuietInstants):
                 k.SINCE_LOOK: known.implicit,
             }
         first, longest = dict(now.firsts).get(which, 0.0), self.looked.get(which, 0.0)
-        return KnownOfMode(
-            first, longest, self.visits.get(which, 0), self.entered.get(which, 0), stiff, counts
-        )
+        return KnownOfMode(first, longest, self.visits.get(which, 0), stiff, counts)
 
     def _mode_to_follow(self) -> int | None:
         """Number of the present mode for the kernel; None where that cannot follow it."""
@@ -228,7 +226,6 @@ class QuietRows(QuietInstants):
         for mode, count in rows.counts():
             which = mode.key.mode
             self.visits[which] = self.visits.get(which, 0) + count.segments
-            self.entered[which] = self.entered.get(which, 0) + count.instants
             mode.steps.spent(self.work)
             known = self.integration.stiffness(which)
             if known is not None:

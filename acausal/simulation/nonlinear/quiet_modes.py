@@ -56,8 +56,6 @@ class KnownOfMode(NamedTuple):
     """Longest of its segments that were looked at."""
     visited: int
     """Segments in it."""
-    entered: int
-    """Scheduled instants that might have led to it."""
     stiff: bool
     """Whether the implicit method makes its steps."""
     counts: dict[int, int]
@@ -68,7 +66,6 @@ class CountsOfMode(NamedTuple):
     """What a row has added to that."""
 
     segments: int
-    instants: int
     stiff: bool
     stiffness: tuple[int, ...]
     """Counts as `Stiffness.resume` takes them."""
@@ -196,7 +193,7 @@ class QuietModes:
         for mode, told in zip(self.modes, self._told, strict=True):
             record = mode.record
             record.numbers[[q.FIRST, q.LONGEST_SEGMENT]] = told.first, told.longest
-            record.counts[[q.VISITED, q.ENTERED, q.STIFF]] = told.visited, told.entered, told.stiff
+            record.counts[[q.VISITED, q.STIFF]] = told.visited, told.stiff
             mode.steps.begin(mode.motion, constants, told.counts)
 
     def follow(self) -> int:
@@ -274,11 +271,11 @@ class QuietModes:
     def counts(self) -> Iterator[tuple[ModeToFollow, CountsOfMode]]:
         """How often each mode was followed since the last begin, and what is known of its stiffness."""
         for mode, told in zip(self.modes, self._told, strict=True):
-            visited, entered, stiff = mode.record.counts[[q.VISITED, q.ENTERED, q.STIFF]].tolist()
+            visited, stiff = mode.record.counts[[q.VISITED, q.STIFF]].tolist()
             stiffness = mode.steps.state.counts[[k.NEAR_BOUNDARY, k.INSIDE, k.SINCE_LOOK]].tolist()
             yield (
                 mode,
-                CountsOfMode(visited - told.visited, entered - told.entered, bool(stiff), tuple(stiffness)),
+                CountsOfMode(visited - told.visited, bool(stiff), tuple(stiffness)),
             )
 
     def first(self, number: int) -> float:
