@@ -17,7 +17,7 @@ from ..flattening.template import Assignment, Check, WhenChain
 from ..modeling.expressions import Expr, walk
 from ..modeling.operations import RELATIONS
 from ..modeling.statements import Assign, Reinit, Terminate
-from ..modeling.typed_fields import Typed
+from ..modeling.typed_fields import LARGEST_WHOLE, Typed
 from ..reduction.core import model_relation
 from ..reduction.reduced_model import ReducedModel
 from ..values import frozen
@@ -412,6 +412,7 @@ def _all_sound(values: list[tuple[Any, Typed]]) -> Any:
             for code in f.codes:
                 holds = ca.logic_or(holds, ca.eq(value, code))
         else:
-            holds = finite if f.type is float else ca.logic_and(finite, ca.eq(ca.floor(value), value))
+            whole = ca.logic_and(ca.fabs(value) <= LARGEST_WHOLE, ca.eq(ca.floor(value), value))
+            holds = finite if f.type is float else whole
         sound = ca.logic_and(sound, holds)
     return sound

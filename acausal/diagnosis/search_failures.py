@@ -336,6 +336,12 @@ def discrete_unsound(now: Standing, failure: DiscreteUnsound) -> NonFiniteError 
             where=(place,),
             hint="look for a division by zero or a logarithm or root of a negative number in its statement",
         )
+    if field.type is int and float(D[k]).is_integer():
+        return DiscreteValueError(
+            f"{what} becomes {D[k]:.15g} at t = {now.state.t:.9g}; whole numbers beyond 2**53 are not exact",
+            where=(place,),
+            hint="keep it in a range, as mod(x, 2**31) does, or declare Discrete(float)",
+        )
     return DiscreteValueError(
         f"{what} takes the value {D[k]:.15g} at t = {now.state.t:.9g}; it must be {field.kind}",
         where=(place,),

@@ -37,11 +37,6 @@ class Stiffness:
     implicit: int = 0
     """Implicit steps since the last look."""
 
-    @property
-    def method(self) -> type[DormandPrince] | type[Rosenbrock]:
-        """The better one."""
-        return Rosenbrock if self.stiff else DormandPrince
-
     def explicit_step(self, reach: float) -> bool:
         """Count a step of ``reach``, step size times eigenvalue; return whether the implicit method is the better one."""
         if reach > STIFF:
@@ -55,6 +50,11 @@ class Stiffness:
     def resume(self, near: int, quiet: int, implicit: int) -> None:
         """Go on behind steps that were counted elsewhere."""
         self.near, self.quiet, self.implicit = near, quiet, implicit
+
+    def take(self, stiff: bool, near: int, quiet: int, implicit: int) -> None:
+        """Take what steps that were made elsewhere have decided, and their counts."""
+        self.stiff = stiff
+        self.resume(near, quiet, implicit)
 
     def settle(self, stiff: bool) -> None:
         """Take a decision and begin to count anew."""
@@ -92,9 +92,8 @@ class Automatic:
     def _made(
         self, t: float, y: np.ndarray, first: float | None, rate: np.ndarray | None = None
     ) -> DormandPrince | Rosenbrock:
-        return self.stiffness.method(
-            self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options
-        )
+        kind = Rosenbrock if self.stiffness.stiff else DormandPrince
+        return kind(self._problem, t, y, self._demands, first_step=first, rate=rate, **self._options)
 
     @property
     def stepper(self) -> DormandPrince | Rosenbrock:

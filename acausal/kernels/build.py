@@ -23,7 +23,7 @@ FAST = 3
 """Level of optimisation."""
 
 
-STEPS = (
+STEP_KERNELS = (
     "find_point", "find_changes", "follow_stages", "follow_points", "follow_steps", "follow_quiet_instants",
 )  # fmt: skip
 """Kernels that one process compiles while another one compiles all others: both take about as long."""
@@ -61,7 +61,9 @@ def optimised(*, steps: bool) -> bytes:
     dialect.compiler.append(njit(**options))
     from kernels.entries import ENTRIES  # type: ignore[import-not-found]
 
-    first, *others = [compiled_ir(name, entry) for name, entry in ENTRIES.items() if (name in STEPS) == steps]
+    first, *others = [
+        compiled_ir(name, entry) for name, entry in ENTRIES.items() if (name in STEP_KERNELS) == steps
+    ]
     for other in others:
         first.link_in(other)
     passes = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=FAST))

@@ -32,6 +32,15 @@ MOTION = 5
 
 
 @kernel
+def is_compared(u: DiscretePlaces, p: Arithmetic, i: int) -> bool:
+    """Whether a branch that fired compares a variable."""
+    for b in range(u.compares.shape[0]):
+        if u.compares[b, i] > 0 and p.outputs[u.out[FIRED] + b] != 0.0:
+            return True
+    return False
+
+
+@kernel
 def find_motions(
     d: DiscreteRecords, levels: VariableLevels, m: FlowOfMode, now: EventState, room: EventRoom, first: int
 ) -> bool:
@@ -39,10 +48,7 @@ def find_motions(
     u, p = d.places, d.update
     count, found = u.compares.shape[1], False
     for i in range(count):
-        needed = False
-        for b in range(u.compares.shape[0]):
-            needed = needed or (u.compares[b, i] > 0 and p.outputs[u.out[FIRED] + b] != 0.0)
-        if not needed:
+        if not is_compared(u, p, i):
             continue
         found = True
         put_sizes(m, now, room)
@@ -63,7 +69,7 @@ def find_motions(
 
 @kernel
 def ask(d: DiscreteRecords, reads: np.ndarray, now: EventState, ticks: int, tolerance: float) -> bool:
-    """Evaluate the discrete part, which ``reads`` rows over the state vector, as if nothing moved; whether these are numbers."""
+    """Evaluate the discrete part as if nothing moved; whether what it ``reads``, rows over the state vector, is finite."""
     u, p = d.places, d.update
     at, total = u.into, 0.0
     for i in range(now.D.shape[0]):

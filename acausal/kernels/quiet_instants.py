@@ -15,7 +15,6 @@ import numpy as np
 from .constraints import choice_serves, copy_row
 from .dialect import chosen, kernel
 from .discrete_part import (
-    FIRED,
     MOTION,
     NEW,
     READ,
@@ -24,15 +23,17 @@ from .discrete_part import (
     ask,
     decided,
     find_forced,
+    is_compared,
     quiet,
     take,
 )  # fmt: skip
+from .events import FULL, ODD, OVER
 from .instants import CHANGED, MOST_MICRO_STEPS, SETTLED, UNSEEN, checked, log_step
 from .location import spacing
 from .newton import ITERATIONS, find_point
 from .programs import execute
 from .rounding import LOCATED, ROUNDING
-from .segments import follow_sources
+from .segments import ANEW, MUCH_LONGER, follow_sources, is_power
 from .signs import product
 from .situations import (
     END,
@@ -81,19 +82,16 @@ from .step_records import (
     VOLUME,
     StepRecords,
 )
-from .steps import DOUBTFUL, LEAST_ERROR, MADE_LAST, SURELY, UNMOVED, follow_steps
+from .steps import DOUBTFUL, LEAST_ERROR, MADE_LAST, SURELY, UNMOVED, follow_steps, log_place
 
-FULL, ODD, OVER = 0, 1, 2
-"""What a run ends with: no room to record more, a segment or an instant that needs another look, the end of the run."""
-APART = 0.6180339887498949
-"""Difference of the speeds with which variables are let part."""
-ANEW = 4
-"""Where the number of segments of a mode comes to a power of this it is analysed anew, and the segment is looked at closely."""
+FOLLOWED = -1
+"""A segment and its instant that were followed: others come next."""
 FIRST, GROWN, LONGEST_SEGMENT = 0, 1, 2
-"""Numbers of a mode: size of the first step of a segment, that of the next one, and the longest segment that was looked at."""
-VISITED, ITERATED, STIFF, WAS_STIFF = 0, 1, 2, 3
-"""Counts of a mode: segments in it, iterations before the present one, whether the implicit method makes its steps, and made them
-before that."""
+"""Seconds: the first step of a segment of a mode, that of the next one, and the longest segment that was looked at."""
+VISITED, IS_STIFF, NEAR, QUIET, SINCE = 0, 1, 2, 3, 4
+MODE_COUNTS = 5
+"""Counts of a mode: segments in it, whether the implicit method makes its steps, and what tells when the other one does: steps
+near the boundary of stability, quiet ones, and implicit ones since eigenvalues were looked at."""
 CLEAR, SAME, CLOSE, MOST_STEPS = 0, 1, 2, 3
 """Parts of magnitudes: that which forms exceed where they are clear of zero, that up to which sources that moved along a segment
 are those that are evaluated at its end, and that up to which unknowns are the same. And steps of a segment that may slide along a
@@ -109,7 +107,7 @@ class QuietMode(NamedTuple):
     numbers: np.ndarray
     counts: np.ndarray
     saved: np.ndarray
-    """Counts of the steps before the present segment."""
+    """Counts of the steps, of the mode, and of iterations before the present segment."""
     begins: np.ndarray
     """Place in the frame from which each coordinate and open unknown is taken or sought, -1 for zero."""
     unknowns: np.ndarray
@@ -130,12 +128,14 @@ class QuietMode(NamedTuple):
 class QuietPlaces(NamedTuple):
     """What all modes have in common."""
 
-    layout = "f1 f1 f1 i1 i1 i1 i1 i1"
+    layout = "f1 f1 f1 f1 i1 i1 i1 i1 i1"
     numbers: np.ndarray
     scale: np.ndarray
     """Magnitudes (n,) within a part of which unknowns are the same."""
     source_scale: np.ndarray
     """Least magnitudes (q,) of the sources."""
+    speeds: np.ndarray
+    """With which compared variables are let part: no sum of a few of them with rational factors vanishes."""
     differentiated: np.ndarray
     """Core unknowns that must not jump."""
     constants: np.ndarray
@@ -145,15 +145,6 @@ class QuietPlaces(NamedTuple):
     """Discretes and relations by which constants choose between equations: these must stay."""
     compared: np.ndarray
     """Which of the variables that the discrete part reads are those that its actions compare."""
-
-
-@kernel
-def is_power(count: int, base: int) -> bool:
-    """Whether a count is one, or a power of the base."""
-    found = 1
-    while found < count:
-        found *= base
-    return found == count
 
 
 @kernel
@@ -212,7 +203,7 @@ def find_clear(m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom) -
 
 
 @kernel
-def stays(m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom) -> bool:
+def stays_put(m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom) -> bool:
     """Whether no differentiated variable jumps to the present point from the left limits.
 
     Those that constraints give are told again, to what Newton's method leaves open, where these say what they said before.
@@ -270,7 +261,7 @@ def enter_mode(k: StepRecords, m: QuietMode, p: QuietPlaces, now: EventState, ro
     if not look(k, BEGIN):
         return False
     read_frame(k, m, now, room)
-    if not stays(m, p, now, room) or not find_clear(m, p, now, room):
+    if not stays_put(m, p, now, room) or not find_clear(m, p, now, room):
         return False
     for i in range(m.here.sizes[GUARDS]):
         if now.signs[i] < 0:
@@ -298,25 +289,48 @@ def begin_steps(k: StepRecords, m: QuietMode, room: EventRoom, length: float) ->
     numbers[LAST_ERROR], numbers[LONGEST], numbers[USUAL], numbers[BEFORE] = LEAST_ERROR, 0.0, 0.0, 0.0
     numbers[VOLUME], numbers[LARGEST], numbers[AHEAD], numbers[SPEED] = 1.0, 1.0, math.inf, 0.0
     w.counts[HELD_OWN] = w.counts[CHANGES] = 0
+    w.counts[NEAR_BOUNDARY], w.counts[INSIDE], w.counts[SINCE_LOOK] = (
+        m.counts[NEAR],
+        m.counts[QUIET],
+        m.counts[SINCE],
+    )
 
 
 @kernel
 def log_begin(k: StepRecords) -> None:
     """Write down the point at which a segment begins, before its steps."""
-    at, log, j = k.places, k.log, k.state.counts[MADE]
-    log.times[j] = 0.0
-    copy_row(k.state.y, log.states[j])
-    copy_row(at.points[BEGIN], log.points[j])
-    copy_row(at.sources[BEGIN], log.sources[j])
-    copy_row(at.rates[BEGIN], log.rates[j])
-    copy_row(at.slopes[BEGIN], log.slopes[j])
+    k.log.times[k.state.counts[MADE]] = 0.0
+    copy_row(k.state.y, k.log.states[k.state.counts[MADE]])
+    log_place(k, BEGIN)
     k.state.counts[MADE] += 1
+
+
+@kernel
+def save_counts(k: StepRecords, m: QuietMode) -> None:
+    """Keep what is counted, for the case that a segment is taken back."""
+    steps = k.state.counts.shape[0]
+    for i in range(steps):
+        m.saved[i] = k.state.counts[i]
+    for i in range(MODE_COUNTS):
+        m.saved[steps + i] = m.counts[i]
+    m.saved[steps + MODE_COUNTS] = k.room.counts[ITERATIONS]
+
+
+@kernel
+def take_back_counts(k: StepRecords, m: QuietMode) -> None:
+    """Take back what was counted since."""
+    steps = k.state.counts.shape[0]
+    for i in range(steps):
+        k.state.counts[i] = m.saved[i]
+    for i in range(MODE_COUNTS):
+        m.counts[i] = m.saved[steps + i]
+    k.room.counts[ITERATIONS] = m.saved[steps + MODE_COUNTS]
 
 
 @kernel
 def steps_of(steps: Any, modes: Any, mode: int) -> Any:
     """The steps of a mode by the method that makes them at present."""
-    return chosen(steps, 2 * mode + chosen(modes, mode).counts[STIFF])
+    return chosen(steps, 2 * mode + chosen(modes, mode).counts[IS_STIFF])
 
 
 @kernel
@@ -324,11 +338,11 @@ def make_steps(steps: Any, m: QuietMode, mode: int) -> int:
     """Make steps to the end of a segment, by the other method where that is the better one; what they end with."""
     status = MADE_LAST
     while status == MADE_LAST:
-        k = chosen(steps, 2 * mode + m.counts[STIFF])
+        k = chosen(steps, 2 * mode + m.counts[IS_STIFF])
         w = k.state
         status = follow_steps(k)
         if status == MADE_LAST and w.counts[CHANGES] == SURELY:
-            m.counts[STIFF] = 1 - m.counts[STIFF]
+            m.counts[IS_STIFF] = 1 - m.counts[IS_STIFF]
             w.counts[NEAR_BOUNDARY] = w.counts[INSIDE] = w.counts[SINCE_LOOK] = 0
             w.numbers[LAST_ERROR] = LEAST_ERROR
         elif status == MADE_LAST:
@@ -337,22 +351,16 @@ def make_steps(steps: Any, m: QuietMode, mode: int) -> int:
 
 
 @kernel
-def follow_segment(
+def follow_quiet_segment(
     steps: Any, k: StepRecords, m: QuietMode, p: QuietPlaces, now: EventState, log: EventLog, room: EventRoom
 ) -> int:  # fmt: skip
-    """Make the steps of a segment to the next scheduled time; `OVER` where they lead there."""
-    t, counts = now.numbers[TIME], k.state.counts
-    for i in range(counts.shape[0]):
-        m.saved[i] = counts[i]
-    m.counts[ITERATED], m.counts[WAS_STIFF] = k.room.counts[ITERATIONS], m.counts[STIFF]
-    until = min(now.numbers[NEXT_TICK], now.numbers[TIMED_NEXT])
-    if not t < until <= now.numbers[END]:
+    """Make the steps of a segment to the next scheduled time; `FOLLOWED` where they lead there."""
+    t, counts, until = now.numbers[TIME], k.state.counts, min(now.numbers[NEXT_TICK], now.numbers[TIMED_NEXT])
+    if not t < until <= now.numbers[END] or not m.numbers[FIRST] > 0.0:
         return ODD
     length, first = until - t, counts[MADE]
     # The first segments of a mode, and much longer ones, are looked at closely.
-    if is_power(m.counts[VISITED] + 1, ANEW) or length > 4.0 * m.numbers[LONGEST_SEGMENT]:
-        return ODD
-    if not m.numbers[FIRST] > 0.0:
+    if is_power(m.counts[VISITED] + 1, ANEW) or length > MUCH_LONGER * m.numbers[LONGEST_SEGMENT]:
         return ODD
     if first + 1 >= k.log.times.shape[0]:
         return FULL
@@ -368,19 +376,25 @@ def follow_segment(
     if made > p.numbers[MOST_STEPS]:
         return ODD
     m.numbers[GROWN] = k.log.times[first + 2] - k.log.times[first + 1] if made > 2 else k.state.numbers[SIZE]
+    m.counts[VISITED] += 1
+    m.counts[NEAR], m.counts[QUIET], m.counts[SINCE] = (
+        counts[NEAR_BOUNDARY],
+        counts[INSIDE],
+        counts[SINCE_LOOK],
+    )
     i = log.counts[SEGMENTS]
     log.start[i], log.end[i], log.situation[i], log.flow[i] = t, until, now.flags[SITUATION], first
     copy(k.state.largest, log.y[i])
     log.counts[SEGMENTS] = i + 1
     now.numbers[TIME] = until
-    return OVER
+    return FOLLOWED
 
 
 @kernel
-def end_segment(
+def end_quiet_segment(
     k: StepRecords, m: QuietMode, p: QuietPlaces, d: DiscreteRecords, now: EventState, log: EventLog, room: EventRoom
 ) -> bool:  # fmt: skip
-    """Take the left limits at the end of a segment; whether the sources there are those that are evaluated."""
+    """Take the left limits at the end of a segment; whether sources there are those that are evaluated, and all forms clear."""
     read_frame(k, m, now, room)
     for i in range(m.unknowns.shape[0]):
         if m.unknowns[i] >= 0:
@@ -393,7 +407,7 @@ def end_segment(
         size = max(abs(moved), abs(found), abs(k.log.sources[first, i]), p.source_scale[i])
         if not abs(moved - found) <= p.numbers[SAME] * size:
             return False
-    return True
+    return find_clear(m, p, now, room)
 
 
 @kernel
@@ -403,16 +417,13 @@ def point_aside(
     """Let what fired branches compare lie so near to anything as what is not clear of it, and move away; whether there is any."""
     u, update, found, n = d.places, d.update, False, m.over.shape[0] // 2
     for i in range(p.compared.shape[0]):
-        needed, at = False, u.into[READ] + m.here.reads.shape[0] + MOTION * i
-        for b in range(u.compares.shape[0]):
-            needed = needed or (u.compares[b, i] > 0 and update.outputs[u.out[FIRED] + b] != 0.0)
-        if needed:
+        at = u.into[READ] + m.here.reads.shape[0] + MOTION * i
+        if is_compared(u, update, i):
             found, terms = True, 0.0
             for j in range(m.here.reads.shape[1]):
                 size = max(abs(now.y[j]), room.magnitude[j]) if j < n else abs(now.y[j])
                 terms += abs(m.here.reads[p.compared[i], j]) * size
-            # Of different speeds: two that are compared with each other part.
-            update.inputs[at], update.inputs[at + 2] = side * (1.0 + APART * i), p.numbers[CLEAR] * terms
+            update.inputs[at], update.inputs[at + 2] = side * p.speeds[i], p.numbers[CLEAR] * terms
     return found
 
 
@@ -421,17 +432,15 @@ def clearly_compared(
     d: DiscreteRecords, m: QuietMode, p: QuietPlaces, now: EventState, room: EventRoom
 ) -> bool:
     """Whether what was found depends on no comparison whose sides are not clear of each other: it would be the same beyond."""
-    update, first = d.update, d.places.into[READ] + m.here.reads.shape[0]
-    if not point_aside(d, m, p, now, room, 1.0):
-        return True
+    update, first, same = d.update, d.places.into[READ] + m.here.reads.shape[0], True
     copy(update.outputs, room.moved)
-    same = True
-    for _ in range(2):
+    for side in range(2):
+        if not point_aside(d, m, p, now, room, 1.0 - 2.0 * side):
+            return True
         execute(update)
         for i in range(update.outputs.shape[0]):
             same = same and update.outputs[i] == room.moved[i]
             update.outputs[i] = room.moved[i]
-        point_aside(d, m, p, now, room, -1.0)
     for i in range(MOTION * p.compared.shape[0]):
         update.inputs[first + i] = 0.0
     execute(update)
@@ -472,15 +481,10 @@ def constants_stay(p: QuietPlaces, d: DiscreteRecords, now: EventState) -> bool:
 
 
 @kernel
-def find_relations(
-    m: QuietMode, p: QuietPlaces, u: DiscretePlaces, now: EventState, room: EventRoom, known: bool
-) -> bool:
-    """Truth of the relations of states; whether all forms are clear of zero. Their signs may be known."""
-    if not known and not find_clear(m, p, now, room):
-        return False
+def say_relations(m: QuietMode, u: DiscretePlaces, now: EventState) -> None:
+    """Truth of the relations of states by the signs at the present point."""
     for i in range(u.relations.shape[0]):
         now.R[u.relations[i]] = u.truths[i, now.signs[m.here.sizes[GUARDS] + i] + 1]
-    return True
 
 
 @kernel
@@ -491,8 +495,7 @@ def quiet_step(
     """One micro-step of an instant: `SETTLED` where it changes nothing, `UNSEEN` where it needs another look."""
     first, m, u, update = number == 0, chosen(modes, now.flags[SITUATION]), d.places, d.update
     copy(now.R, room.before)
-    if not find_relations(m, p, u, now, room, not first):
-        return UNSEEN
+    say_relations(m, u, now)
     if not (ask(d, m.here.reads, now, ticks if first else 0, tolerance) and answers(d)):
         return UNSEEN
     if not clearly_compared(d, m, p, now, room):
@@ -521,7 +524,7 @@ def quiet_step(
 
 
 @kernel
-def follow_instant(
+def follow_quiet_instant(
     steps: Any, modes: Any, p: QuietPlaces, d: DiscreteRecords, now: EventState, log: EventLog, room: EventRoom
 ) -> bool:  # fmt: skip
     """The micro-steps of an instant; whether all of them are quiet and end well."""
@@ -536,41 +539,40 @@ def follow_instant(
 
 @kernel
 def follow_quiet_instants(
-    steps: Any,
-    modes: Any,
-    p: QuietPlaces,
-    d: DiscreteRecords,
-    now: EventState,
-    then: EventState,
-    log: EventLog,
+    steps: Any, modes: Any, p: QuietPlaces, d: DiscreteRecords, now: EventState, then: EventState, log: EventLog,
     room: EventRoom,
-) -> int:
-    """Follow segments and the instants behind them until one needs another look, and has not begun then, or there is no room."""
+) -> int:  # fmt: skip
+    """Follow segments, each with the instant behind it, until one needs another look or there is no room.
+
+    Records of events serve here too. In ``now.y`` stands the frame. In the log, ``flow`` is the row of the log of steps in which
+    a segment begins, ``y`` are the largest magnitudes of its coordinates, and ``visits`` has one place for each mode. In the
+    room, ``magnitude`` are the largest magnitudes of the core unknowns so far and ``left_z`` those before the present segment,
+    ``size`` is what counts as zero of each form, ``left`` the frame of left limits, ``point`` what `QuietMode.over` is over, and
+    ``moved`` the results of the discrete part.
+    """
     begin = now.flags[SITUATION]
     copy(now.y, room.left)
     if not enter_mode(steps_of(steps, modes, begin), chosen(modes, begin), p, now, room):
         return ODD
     full = log.time.shape[0] - MOST_MICRO_STEPS
     while log.counts[SEGMENTS] < log.start.shape[0] and log.counts[STEPS] <= full:
+        m, k = chosen(modes, now.flags[SITUATION]), steps_of(steps, modes, now.flags[SITUATION])
+        segments, micro_steps, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
         copy_state(now, then)
         copy(room.magnitude, room.left_z)
-        segments, made, searched = log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES]
-        m, k = chosen(modes, now.flags[SITUATION]), steps_of(steps, modes, now.flags[SITUATION])
-        status = follow_segment(steps, k, m, p, now, log, room)
-        if status == OVER:
-            seen = end_segment(k, m, p, d, now, log, room)
-            if not (seen and follow_instant(steps, modes, p, d, now, log, room)):
+        save_counts(k, m)
+        status = follow_quiet_segment(steps, k, m, p, now, log, room)
+        if status == FOLLOWED:
+            seen = end_quiet_segment(k, m, p, d, now, log, room)
+            if not (seen and follow_quiet_instant(steps, modes, p, d, now, log, room)):
                 status = ODD
-        if status != OVER:
+        if status != FOLLOWED:
             copy_state(then, now)
             copy(room.left_z, room.magnitude)
-            log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES] = segments, made, searched
-            for i in range(m.saved.shape[0]):
-                k.state.counts[i] = m.saved[i]
-            k.room.counts[ITERATIONS], m.counts[STIFF] = m.counts[ITERATED], m.counts[WAS_STIFF]
+            take_back_counts(k, m)
+            log.counts[SEGMENTS], log.counts[STEPS], log.counts[SEARCHES] = segments, micro_steps, searched
             return status
         m.numbers[FIRST] = m.numbers[GROWN]
-        m.counts[VISITED] += 1
         if now.numbers[TIME] >= now.numbers[END]:
             return OVER
     return FULL

@@ -55,6 +55,10 @@ from .situations import (
 
 CLOSER = 2.0
 """Times the time of a crossing: until then another flow of the same motion has to cross too."""
+ANEW = 4
+"""Where the number of segments of a mode comes to a power of this it is analysed anew, and the segment is looked at closely."""
+MUCH_LONGER = 4.0
+"""So many times as long as the longest one that was looked at is a segment that is looked at too."""
 SPAN = 16.0
 """Ratio of the lengths between which one flow for short segments suits."""
 
@@ -141,12 +145,18 @@ def search_crossing(r: FlowRecords, now: EventState, length: float) -> int:
 
 
 @kernel
+def is_power(count: int, base: int) -> bool:
+    """Whether a count is one, or a power of the base."""
+    found = 1
+    while found < count:
+        found *= base
+    return found == count
+
+
+@kernel
 def looked_at(log: EventLog, mode: int) -> bool:
     """Whether a segment is looked at closely, as the 1st, 4th, 16th, ... of each mode."""
-    looked, count = 1, log.visits[mode] + 1
-    while looked < count:
-        looked *= 4
-    return looked == count
+    return is_power(log.visits[mode] + 1, ANEW)
 
 
 @kernel

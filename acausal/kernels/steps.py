@@ -91,9 +91,8 @@ SLOW = 0.25
 """Implicit step times largest eigenvalue below which the explicit method would make the same steps."""
 SQUARINGS = 5
 """Of a Jacobian, until its powers tell how large its eigenvalues are."""
-SLOW_STEP, QUICK_STEP, UNSURE = 0, 1, 2
 PERHAPS, SURELY = 1, 2
-"""Whether another method is the better one behind a step."""
+"""Whether the other method is the better one behind a step."""
 HELD = 2.5
 """Step size times eigenvalue from which stability holds a step. The boundary of the stability domain is 2.6 to 3.4 from zero for
 motions that lose more than 9 % of their amplitude in a radian. Those that lose nothing have theirs at 1: however rough the
@@ -155,6 +154,16 @@ def count_stability(k: StepRecords, h: float) -> bool:
 
 
 @kernel
+def log_place(k: StepRecords, which: int) -> None:
+    """Write down an end of a step."""
+    at, log, j = k.places, k.log, k.state.counts[MADE]
+    copy_row(at.points[which], log.points[j])
+    copy_row(at.sources[which], log.sources[j])
+    copy_row(at.rates[which], log.rates[j])
+    copy_row(at.slopes[which], log.slopes[j])
+
+
+@kernel
 def keep_step(k: StepRecords, t1: float) -> None:
     """Write down a step."""
     at, log, j = k.places, k.log, k.state.counts[MADE]
@@ -164,10 +173,7 @@ def keep_step(k: StepRecords, t1: float) -> None:
         copy_row(at.dense[d], log.dense[j, d])
     for e in range(2):
         copy_row(at.errors[e], log.errors[j, e])
-    copy_row(at.points[END], log.points[j])
-    copy_row(at.sources[END], log.sources[j])
-    copy_row(at.rates[END], log.rates[j])
-    copy_row(at.slopes[END], log.slopes[j])
+    log_place(k, END)
     k.state.counts[MADE] += 1
 
 
@@ -212,56 +218,57 @@ def square(A: np.ndarray, out: np.ndarray) -> float:
 
 
 @kernel
-def quickness(k: StepRecords, h: float) -> int:
-    """Whether the largest eigenvalue of the Jacobian is too large for an explicit step of ``h`` seconds, as far as bounds tell.
+def explicit_serves(k: StepRecords, h: float) -> int:
+    """Whether an explicit step of ``h`` seconds would be stable with the last Jacobian: zero, `PERHAPS` or `SURELY`.
 
-    ``J^k`` bounds the k-th power of its magnitude by a norm from above, and by the trace over n from below.
+    With the largest entry ``a`` of ``J^k``, the k-th power of its largest eigenvalue lies between ``trace(J^k) / n`` and ``n a``.
     """
-    J, n, system, size = k.places.jacobian, k.state.y.shape[0], k.stages.system, 0.0
-    power, other = system.matrix, k.places.square
+    J, n, size = k.places.jacobian, k.state.y.shape[0], 0.0
+    # Each step factorises the matrix of its stages anew: it serves as room.
+    power, other = k.stages.system.matrix, k.places.square
     for i in range(n):
         for j in range(n):
             size = max(size, abs(J[i, j]))
-    if not 0.0 < size < math.inf:
-        return SLOW_STEP if size == 0.0 else UNSURE
+    if not size < math.inf:
+        return PERHAPS
+    logarithm, order = 0.0, 1.0
     for i in range(n):
         for j in range(n):
-            power[i, j] = J[i, j] / size
-    logarithm, order = math.log(size), 1.0
+            power[i, j] = J[i, j] / size if size > 0.0 else 0.0
+    logarithm = math.log(size) if size > 0.0 else 0.0
     for _ in range(SQUARINGS):
         largest = square(power, other)
         if largest == 0.0:
-            return SLOW_STEP
+            return SURELY
         logarithm, order = 2.0 * logarithm + math.log(largest), 2.0 * order
         for i in range(n):
             for j in range(n):
                 power[i, j] = other[i, j]
-    trace = 0.0
+    trace, limit = 0.0, order * math.log(SLOW / h) - logarithm
     for i in range(n):
         trace += power[i, i]
-    limit = order * math.log(SLOW / h) - logarithm
     if abs(trace) > 0.0 and math.log(abs(trace) / n) >= limit:
-        return QUICK_STEP
-    return SLOW_STEP if math.log(float(n)) < limit else UNSURE
+        return 0
+    return SURELY if math.log(float(n)) < limit else PERHAPS
 
 
 @kernel
 def take_step(k: StepRecords, t1: float) -> bool:
     """Accept a step; false where a look is due behind it."""
-    w, h, looks = k.state, t1 - k.state.numbers[NOW], False
+    w, h, changes = k.state, t1 - k.state.numbers[NOW], 0
     if k.method.kind[0] > 0:
         w.counts[SINCE_LOOK] += 1
-        looks = w.counts[CHOOSES] > 0 and w.counts[SINCE_LOOK] >= LOOK_EVERY
-        found = quickness(k, h) if looks else QUICK_STEP
-        if looks and found == QUICK_STEP:
-            looks, w.counts[SINCE_LOOK] = False, 0
-        sure = found == SLOW_STEP
-    else:
-        looks = sure = count_stability(k, h)
-    w.counts[CHANGES] = (SURELY if sure else PERHAPS) if looks else 0
+        if w.counts[CHOOSES] > 0 and w.counts[SINCE_LOOK] >= LOOK_EVERY:
+            changes = explicit_serves(k, h)
+            if changes == 0:
+                w.counts[SINCE_LOOK] = 0
+    elif count_stability(k, h):
+        changes = SURELY
+    w.counts[CHANGES] = changes
     carry_forms(k.forms, w.counts[MADE])
     keep_step(k, t1)
     go_on(k, t1)
+    looks = changes > 0
     if k.constraints.levels.shape[0] > 0:
         looks = looks or not choice_serves(k.constraints, k.points.dependent, w.units)
     return not looks

@@ -15,6 +15,9 @@ from .fields import SymbolField, check_extents
 from .number_checks import is_finite, is_number, shown
 from .operations import MARKS, marks
 
+LARGEST_WHOLE = 2.0**53
+"""Beyond this not all whole numbers are doubles."""
+
 
 class Typed(SymbolField):
     """A field whose values have a type, which they keep during a run."""
@@ -33,7 +36,9 @@ class Typed(SymbolField):
         """Whether a number is a value of this type, that of an enum by its code."""
         if self.codes is not None:
             return number in self.codes
-        return math.isfinite(number) and (self.type is float or number.is_integer())
+        if self.type is float:
+            return math.isfinite(number)
+        return number.is_integer() and abs(number) <= LARGEST_WHOLE
 
     @property
     def codes(self) -> tuple[int, ...] | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..kernels.quiet_instants import ANEW, is_power
+from ..kernels.segments import ANEW, is_power
 from ..reduction.affine import Element, Inadmissible, Kind, Mode, ModeData
 from ..reduction.rounding import ROUNDING
 from ..results.record import MicroStep

@@ -15,8 +15,9 @@ from ..dynamics.noise import lasting
 from ..dynamics.readout import Moment
 from ..dynamics.rosenbrock import Rosenbrock
 from ..kernels import step_records as k
-from ..kernels.quiet_instants import OVER, QuietMode, QuietPlaces
+from ..kernels.quiet_instants import MODE_COUNTS, OVER, QuietMode, QuietPlaces
 from ..kernels.situations import Situation
+from ..reduction.affine import Mode
 from ..results.record import Segment
 from .failures import UNSOLVED, NotSolved
 from .instants.choice import SETTLED
@@ -26,7 +27,6 @@ from .nonlinear.motion import Motion
 from .nonlinear.numerical import Integrated, rounded_unknowns
 from .nonlinear.quiet_modes import (
     KERNEL,
-    ROWS,
     KnownOfMode,
     ModeToFollow,
     PassedSegment,
@@ -43,7 +43,11 @@ from .seen_situations import SituationKey
 from .self_check import SOLVED
 
 MOST_FRUITLESS = 6
-"""The kernel is asked again after as many instants as this power of two, however often it has followed none."""
+"""After so many calls in vain waits grow no longer: two to this power, less two."""
+
+
+STEPS = 2048
+"""Of one mode that a row writes down."""
 
 
 class QuietRows(QuietInstants):
@@ -66,10 +70,11 @@ class QuietRows(QuietInstants):
             self._waits -= 1
             return False
         status, followed = None, False
-        while (number := self._mode_to_follow()) is not None:
-            before, status = followed, self._follow_row(number, t_end)
+        while (number := self._prepare_mode()) is not None:
+            status = self._follow_row(number, t_end)
             followed = followed or status is not None
-            if status is None or status == OVER or (before and not self.is_clear):
+            # Behind a segment that is odd because other states serve better, these go on.
+            if status in (None, OVER) or not self.is_clear:
                 break
         self._fruitless = 0 if followed else min(self._fruitless + 1, MOST_FRUITLESS)
         self._waits = 0 if followed else 2**self._fruitless - 2
@@ -85,7 +90,8 @@ class QuietRows(QuietInstants):
             number, now.t, now.timed_next, self.next_tick, frame, now.D, now.R, now.memory, now.ticks
         )
         constants = self.tangents.constants(self.present)
-        rows.begin(at, t_end, self.schedule.together, self.integration.size, constants, self._known_of)
+        known, chooses = self._known_of, self.integration.chooses
+        rows.begin(at, t_end, self.schedule.together, self.integration.size, constants, known, chooses)
         status = rows.follow()
         if not rows.count:
             return None
@@ -102,22 +108,15 @@ class QuietRows(QuietInstants):
         """Whether the kernel knows all that there is in this run."""
         return self.may_pass and self.method.solver != "explicit" and self.can_follow(KERNEL)
 
-    def _known_of(self, mode: ModeToFollow) -> KnownOfMode:
-        now, which = self.state, mode.key.mode
-        known = self.integration.stiffness(which)
-        counts, stiff = {}, known is None or known.stiff
-        if known is not None:
-            counts = {
-                k.CHOOSES: 1,
-                k.NEAR_BOUNDARY: known.near,
-                k.INSIDE: known.quiet,
-                k.SINCE_LOOK: known.implicit,
-            }
-        first, longest = dict(now.firsts).get(which, 0.0), self.looked.get(which, 0.0)
-        return KnownOfMode(first, longest, self.visits.get(which, 0), stiff, counts)
+    def _known_of(self, mode: Mode) -> KnownOfMode:
+        known, first = self.integration.stiffness(mode), dict(self.state.firsts).get(mode, 0.0)
+        stiff = known.stiff or not self.integration.chooses
+        return KnownOfMode(
+            first, self.looked.get(mode, 0.0), self.visits.get(mode, 0), stiff, known.near, known.quiet, known.implicit
+        )  # fmt: skip
 
-    def _mode_to_follow(self) -> int | None:
-        """Number of the present mode for the kernel; None where that cannot follow it."""
+    def _prepare_mode(self) -> int | None:
+        """Choose states of the present mode by its magnitudes; its number for the kernel, None where that cannot follow it."""
         lin, state = self.linearisation, self.state
         system, alike = lin.tangents.known(state.mode), lin.alike(state.mode)
         if system is None or alike is None or not keeps_slopes(system):
@@ -147,10 +146,12 @@ class QuietRows(QuietInstants):
                     motion, self.method.tolerances, longest_step(motion, self.method.tolerances)
                 )
                 return number
-        made = self._made(key, motion, alike)
+        made = self._made(rows, key, motion, alike)
         return None if made is None else rows.add(made)
 
-    def _made(self, key: SituationKey, motion: Motion, alike: ModeTables) -> ModeToFollow | None:
+    def _made(
+        self, rows: QuietModes, key: SituationKey, motion: Motion, alike: ModeTables
+    ) -> ModeToFollow | None:
         """The present mode as a kernel follows it; None where none can."""
         run, system, tolerances = Integrated(self), motion.system, self.method.tolerances
         kernels, clear = system.kernels(motion.selection.dependent), self.clear_forms(key.mode)
@@ -159,25 +160,25 @@ class QuietRows(QuietInstants):
         watched = run.guards()
         if len(watched.forms.rows) or not isinstance(watched.forms.over_v, np.ndarray):
             return None
-        steps = QuietSteps(kernels, motion, Rosenbrock.method, watched.forms.count, ROWS)
+        steps = QuietSteps(kernels, motion, Rosenbrock.method, watched.forms.count, STEPS)
         steps.watch(motion, watched.forms)
         steps.demand(motion, tolerances, longest_step(motion, tolerances))
         hidden = len(self.xi) - len(system.S)
         logged = LoggedMode(system, motion.selection, motion.sources.flow, watched.forms, tolerances, hidden)
         return ModeToFollow(
             key, motion, steps, logged, run.frame(len(motion.selection.states)),
-            self._quiet_mode(key, motion, alike, np.array(watched.which, np.int64)),
+            self._quiet_mode(rows, key, motion, alike, np.array(watched.which, np.int64)),
         )  # fmt: skip
 
     def _quiet_mode(
-        self, key: SituationKey, motion: Motion, alike: ModeTables, watched: np.ndarray
+        self, rows: QuietModes, key: SituationKey, motion: Motion, alike: ModeTables, watched: np.ndarray
     ) -> QuietMode:
         n, q, discrete = len(self.state.z), len(motion.system.S), self.discrete
         clear = self.clear_forms(key.mode)
         assert clear is not None
         reads = self.base.readout.reading(self.base.frame, discrete.x_ids, discrete.slope_ids).A
         shown, shows = discrete.shown(key.mode)
-        none = np.zeros(0, np.int64)
+        none, counted = np.zeros(0, np.int64), rows.counted(key.mode)
         sizes = np.array([0, 0, alike.count, 0])
         here = Situation(
             sizes, none, np.zeros(0), np.ascontiguousarray(reads[:, : 2 * n + q]), np.array(key.mode, np.int64), none, none,
@@ -188,7 +189,7 @@ class QuietRows(QuietInstants):
         forms = np.hstack([clear.A, clear.E, clear.B[:, :q]])
         constraints = alike.data.constraints[:, n : n + q].reshape(-1, q)
         return QuietMode(
-            here, np.zeros(3), np.zeros(5, np.int64), np.zeros(k.COUNTS, np.int64), begins_of(motion, n),
+            here, *counted, np.zeros(k.COUNTS + MODE_COUNTS + 1, np.int64), begins_of(motion, n),
             unknowns_of(motion.system).astype(np.int64), watched, entries, factors, over_points(motion),
             np.ascontiguousarray(forms), np.ascontiguousarray(constraints),
         )  # fmt: skip
@@ -208,6 +209,7 @@ class QuietRows(QuietInstants):
         most = self.options.max_micro_steps if self.program.nonlinear_rows.eventless else np.inf
         places = QuietPlaces(
             np.array([self.clear_part, SOLVED, SETTLED, most]), model.scale.astype(float), model.xi_scale[:q].astype(float),
+            np.sqrt(primes(len(compared))),
             np.flatnonzero(model.differentiated), constants, *self._chosen_by, compared,
         )  # fmt: skip
         return QuietModes(places, self.discrete_records(), len(self.xi))
@@ -223,19 +225,21 @@ class QuietRows(QuietInstants):
             self.record.segments.append(Segment(s.start, s.end, frame, s.course, moment, self.base.readout))
         self.record.steps.extend(steps)
         self.hints.stats.hinted(rows.instants)
-        for mode, count in rows.counts():
-            which = mode.key.mode
-            self.visits[which] = self.visits.get(which, 0) + count.segments
+        for mode in rows.modes:
             mode.steps.spent(self.work)
-            known = self.integration.stiffness(which)
-            if known is not None:
-                known.stiff = count.stiff
-                known.resume(*count.stiffness)
-        firsts = {rows.modes[s.mode].key.mode: rows.first(s.mode) for s in segments}
+        learnt = rows.learnt()
+        for which, known in learnt.items():
+            self.visits[which] = known.visited
+            if self.integration.chooses:
+                self.integration.go_on_in(which)
+                self.integration.stiffness(which).take(known.stiff, known.near, known.quiet, known.implicit)
+        firsts = {which: known.first for which, known in learnt.items()}
         self.state.firsts = tuple({**dict(self.state.firsts), **firsts}.items())
         np.maximum(self.integration.size, rows.size, out=self.integration.size)
         self.integration.begin()
         self._arrive_behind(rows, segments[-1])
+        if self.integration.chooses:
+            self.integration.go_on_in(self.state.mode)
 
     def _arrive_behind(self, rows: QuietModes, last: PassedSegment) -> None:
         """Take the point to which a row has led, whose last segment rounds what is known of it."""
@@ -269,3 +273,14 @@ class QuietRows(QuietInstants):
         n = len(self.state.z)
         z, slopes, xi = np.split(last.course.y0, [n, 2 * n])
         return rounded_unknowns(alike.data, alike.data.state(z, slopes, xi), stays)
+
+
+def primes(count: int) -> np.ndarray:
+    """The first prime numbers, of which no two square roots have a rational ratio."""
+    found: list[int] = []
+    number = 2
+    while len(found) < count:
+        if all(number % p for p in found):
+            found.append(number)
+        number += 1
+    return np.array(found, float)

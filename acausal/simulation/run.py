@@ -15,6 +15,7 @@ from ..dynamics.quadrature import Course
 from ..dynamics.readout import Moment, ReadMode
 from ..dynamics.work import Work
 from ..errors import AcausalError
+from ..kernels.segments import ANEW, MUCH_LONGER, is_power
 from ..reduction.affine import Mode, ModeData, Rows
 from ..reduction.core import Values
 from ..results.record import Reasons, Record, Segment
@@ -308,8 +309,8 @@ class Run:
         """Count a segment in the present mode; whether to look inside, as at the 1st, 4th, 16th, ... and much longer ones."""
         mode, longest = self.state.mode, self.looked.get(self.state.mode, 0.0)
         count = self.visits[mode] = self.visits.get(mode, 0) + 1
-        looks = (count & (count - 1) == 0 and count.bit_length() % 2 == 1) or self_check.EVERY_VISIT
-        if looks := looks or length > 4.0 * longest:
+        looks = is_power(count, ANEW) or self_check.EVERY_VISIT
+        if looks := looks or length > MUCH_LONGER * longest:
             self.looked[mode] = max(length, longest)
         return looks
 

@@ -325,6 +325,22 @@ def test_values_of_other_types(kind: str, text: str) -> None:
     assert caught.value.where[0].file == __file__
 
 
+class Growing(Component):
+    """A whole number that grows tenfold at each sample."""
+
+    w: Discrete = Discrete(int, start=1)
+
+    def equations(self) -> Statements:
+        yield when(sample(period=0.1), assign(self.w, 10 * pre(self.w) + 1))
+
+
+def test_whole_numbers_are_exact_or_refused() -> None:
+    assert simulate(Growing(), 1.4)["w"].final == 1111111111111111
+    with pytest.raises(DiscreteValueError, match=r"whole numbers beyond 2\*\*53 are not exact") as caught:
+        simulate(Growing(), 3.0)
+    assert caught.value.where[0].file == __file__
+
+
 def test_a_number_is_no_member_before_anything_runs() -> None:
     with pytest.raises(ExpressionError, match="`gear` takes a member of Gear, and `7` is a number") as caught:
         simulate(Base(kind="no_member"), 1.0)

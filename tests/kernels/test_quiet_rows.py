@@ -37,7 +37,10 @@ class Pendulum(ac.Component):
 
     def equations(self) -> Iterator[ac.Statement]:
         yield ac.Eq(self.unit * ac.der(self.phi), self.w)
-        yield ac.Eq(self.unit * ac.der(self.w), self.u + self.wave * ac.sin(3.0 * ac.time / self.unit) - ac.sin(self.phi))
+        yield ac.Eq(
+            self.unit * ac.der(self.w),
+            self.u + self.wave * ac.sin(3.0 * ac.time / self.unit) - ac.sin(self.phi),
+        )
         yield ac.when(
             ac.sample(period=self.period),
             ac.assign(self.filtered, 0.9 * ac.pre(self.filtered) + 0.1 * self.phi),
@@ -219,6 +222,20 @@ def test_crossings_between_samples_are_found(followed: list[int], monkeypatch: p
     assert len(turns[0]) == len(turns[1]) > 2
     assert np.abs(np.subtract(*turns)).max() <= 1e-5
     assert found["turns"].final == expected["turns"].final > 0
+
+
+@pytest.mark.parametrize("name", ["rod", "converter", "doubled"])
+def test_modes_are_analysed_anew_as_often_as_by_the_loop(
+    name: str, followed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, end, _, _ = MODELS[name]
+    program, counts = ac.compile_model(make()), []
+    for _ in range(2):
+        stats = program.simulate(end).stats
+        counts.append((stats.mode_analyses, stats.segments, stats.micro_steps, stats.hints))
+        by_the_loop(monkeypatch)
+    assert sum(followed)
+    assert counts[0] == counts[1]
 
 
 def test_a_requirement_ends_a_row(followed: list[int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,13 +61,12 @@ class SampledMotion:
     @classmethod
     def of(cls, steps: AcceptedSteps, hidden: int) -> SampledMotion:
         """The motion along steps that are made."""
+        steps.motion.recorded()
         return cls(lambda: steps, steps.motion.selection, steps.tolerances, hidden)
 
     @cached_property
     def _steps(self) -> AcceptedSteps:
-        found = self._make()
-        found.motion.recorded()
-        return found
+        return self._make()
 
     @property
     def y0(self) -> np.ndarray:
@@ -287,9 +286,18 @@ class Integration:
         self._length = h
         return h, crossed, SampledMotion.of(steps, hidden)
 
-    def stiffness(self, mode: Mode) -> Stiffness | None:
-        """What is known of the stiffness of a mode that the run is in, or was; None where it does not choose the method."""
-        return self._stiffness_of(mode) if self._solver == "auto" else None
+    @property
+    def chooses(self) -> bool:
+        """Whether what is known of the stiffness of a mode chooses the method."""
+        return self._solver == "auto"
+
+    def stiffness(self, mode: Mode) -> Stiffness:
+        """What is known of the stiffness of a mode."""
+        return self._stiffness.get(mode) or Stiffness(self._stiff.stiff)
+
+    def go_on_in(self, mode: Mode) -> None:
+        """Take a mode as the present one: what is known of its stiffness serves one that is entered for the first time."""
+        self._stiffness_of(mode)
 
     def _stiffness_of(self, mode: Mode) -> Stiffness:
         """What is known of the stiffness of a mode: of one entered for the first time, that of the mode before."""

@@ -66,7 +66,8 @@ class LoggedSteps(AcceptedSteps):
         log, begin, nx = rows.log, mode.place(rows.log, rows.first), mode.system.nx
         sources = mode.flow.start(begin.xi)
         motion = Motion(mode.system, sources, rows.constants, begin.y[:nx], begin.y[nx:], Work())
-        motion.stand(begin, mode.selection)
+        motion.take(mode.selection)
+        motion.accept(begin)
         super().__init__(motion, mode.forms)
         self.started, self.length, self.size, self.tolerances = (
             rows.started,

@@ -59,7 +59,7 @@ class Motion:
         self.last = self.accepted = Place(0.0, y, len(X), sources.at(0.0), np.zeros(len(X)))
         self.recent: list[Place] = []
         """The points found last since a step was accepted."""
-        self._take(Selection(np.arange(system.nx), np.zeros(0, np.int64)))
+        self.take(Selection(np.arange(system.nx), np.zeros(0, np.int64)))
         self.anchor: Anchor | None = None
         self.size = system.scale
         """Magnitudes of the coordinates; once there are steps the largest so far, for scales may be far too large."""
@@ -110,15 +110,11 @@ class Motion:
             size, slopes = np.maximum(self.size, UNMOVED * self.system.scale), self.linear(place).C_y
             self.bend_lengths = self.selections.bends(place, slopes, size, self.constants)
             self._resized()
-            self._take(self.selections.best(self.scaled_slopes(place)))
+            self.take(self.selections.best(self.scaled_slopes(place)))
             self.anchor = None
 
-    def stand(self, place: Place, selection: Selection) -> None:
-        """Go on from a point with these states."""
-        self._take(selection)
-        self.accept(place)
-
-    def _take(self, selection: Selection) -> None:
+    def take(self, selection: Selection) -> None:
+        """Go on with these states."""
         self.selection, self.solved = selection, self.solved_of(selection)
 
     def solved_of(self, selection: Selection) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from ...kernels.instants import MOST_MICRO_STEPS
 from ...kernels.loading import Bound, Packed, PackedMany
 from ...kernels.quiet_instants import QuietMode, QuietPlaces
 from ...kernels.situations import DiscreteRecords, EventLog, EventRoom, EventState
+from ...reduction.affine import Mode
 from ...results.record import StepColumns
 from ...values import frozen
 from ..seen_events import recorded_steps
@@ -30,8 +31,6 @@ RECORDED = 256
 """Segments that one call of the kernel records."""
 STEPS_EACH = 2
 """Micro-steps for each of them."""
-ROWS = 2048
-"""Steps of one mode in it."""
 
 
 @frozen
@@ -48,7 +47,7 @@ class ModeToFollow:
 
 
 class KnownOfMode(NamedTuple):
-    """What a run knows of a mode beside its motion."""
+    """What a run knows of a mode beside its motion, and learns in a row."""
 
     first: float
     """Size of the step with which a segment begins, zero where that is not known."""
@@ -58,17 +57,10 @@ class KnownOfMode(NamedTuple):
     """Segments in it."""
     stiff: bool
     """Whether the implicit method makes its steps."""
-    counts: dict[int, int]
-    """Of steps, by their places in `StepState`."""
-
-
-class CountsOfMode(NamedTuple):
-    """What a row has added to that."""
-
-    segments: int
-    stiff: bool
-    stiffness: tuple[int, ...]
-    """Counts as `Stiffness.resume` takes them."""
+    near: int
+    quiet: int
+    implicit: int
+    """Counts of `Stiffness`."""
 
 
 class Position(NamedTuple):
@@ -174,11 +166,11 @@ class QuietModes:
 
     def begin(
         self, at: Position, t_end: float, together: float, size: np.ndarray, constants: np.ndarray,
-        known: Callable[[ModeToFollow], KnownOfMode],
+        known: Callable[[Mode], KnownOfMode], chooses: bool,
     ) -> None:  # fmt: skip
         """Begin at a point, with the largest magnitudes ``size`` (n,) so far, and the constants of the nonlinear rows there.
 
-        Events ``together`` seconds apart share an instant.
+        Events ``together`` seconds apart share an instant. What is known of modes may choose the method.
         """
         self._bind(at)
         to = self._now
@@ -188,13 +180,12 @@ class QuietModes:
         self._room.magnitude[:] = size
         self._log.counts[:] = 0
         self._before = at.D, at.R
-        self._told = [known(mode) for mode in self.modes]
         self._constants = constants
-        for mode, told in zip(self.modes, self._told, strict=True):
-            record = mode.record
+        for mode in self.modes:
+            told, record = known(mode.key.mode), mode.record
             record.numbers[[q.FIRST, q.LONGEST_SEGMENT]] = told.first, told.longest
-            record.counts[[q.VISITED, q.STIFF]] = told.visited, told.stiff
-            mode.steps.begin(mode.motion, constants, told.counts)
+            record.counts[:] = told[2:]
+            mode.steps.begin(mode.motion, constants, chooses)
 
     def follow(self) -> int:
         """Follow segments and instants; return what they end with."""
@@ -268,19 +259,23 @@ class QuietModes:
         """Micro-steps that have led to a point."""
         return int(self._log.counts[e.SEARCHES])
 
-    def counts(self) -> Iterator[tuple[ModeToFollow, CountsOfMode]]:
-        """How often each mode was followed since the last begin, and what is known of its stiffness."""
-        for mode, told in zip(self.modes, self._told, strict=True):
-            visited, stiff = mode.record.counts[[q.VISITED, q.STIFF]].tolist()
-            stiffness = mode.steps.state.counts[[k.NEAR_BOUNDARY, k.INSIDE, k.SINCE_LOOK]].tolist()
-            yield (
-                mode,
-                CountsOfMode(visited - told.visited, bool(stiff), tuple(stiffness)),
+    def learnt(self) -> dict[Mode, KnownOfMode]:
+        """What is known by now of the modes that were followed."""
+        found = {}
+        for number in np.unique(self._log.situation[: self.count]).tolist():
+            numbers, counts = self.modes[number].record.numbers, self.modes[number].record.counts.tolist()
+            first, longest = numbers[[q.FIRST, q.LONGEST_SEGMENT]].tolist()
+            found[self.modes[number].key.mode] = KnownOfMode(
+                first, longest, counts[0], bool(counts[1]), *counts[2:]
             )
+        return found
 
-    def first(self, number: int) -> float:
-        """Size of the step with which the next segment of a mode may begin."""
-        return float(self.modes[number].record.numbers[q.FIRST])
+    def counted(self, mode: Mode) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and counts of a mode, which all its situations share."""
+        for made in self.modes:
+            if made.key.mode == mode:
+                return made.record.numbers, made.record.counts
+        return np.zeros(3), np.zeros(q.MODE_COUNTS, np.int64)
 
     @property
     def reached(self) -> Position:

@@ -237,17 +237,17 @@ class QuietSteps:
         """Take what is demanded of all steps of a mode, whose motion has the states and bends of the present one."""
         w, states = self.state, motion.selection.states
         w.numbers[[k.MOST, k.RTOL, k.ATOL]] = longest, tolerances.rtol, tolerances.atol
+        # What counts as zero does not depend on the length of a step: it is far above what that rounds.
         self._forms.numbers[:] = tolerances.rtol, tolerances.atol, lasting(1.0, tolerances.rtol), 0.0
         w.scale[:], w.bends[:] = self._scale, motion.bend_lengths
         w.least[:] = tolerances.absolute(np.zeros(len(states)), motion.system.scale[states])
 
-    def begin(self, motion: Motion, constants: np.ndarray, counts: dict[int, int]) -> None:
-        """Begin to count steps anew, with some counts as they are; nothing is written down any more."""
+    def begin(self, motion: Motion, constants: np.ndarray, chooses: bool) -> None:
+        """Begin to count steps anew, of which eigenvalues may choose the method; nothing is written down any more."""
         self._kernels.begin(constants, motion.damped(self._kernels.dependent))
         self.state.counts[:] = 0
         self.state.counts[[k.RESOLVES, k.READS_RATES]] = self._resolves
-        for which, value in counts.items():
-            self.state.counts[which] = value
+        self.state.counts[k.CHOOSES] = chooses
 
     def spent(self, work: Work) -> None:
         """Count what steps have taken since their begin."""
