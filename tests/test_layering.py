@@ -49,6 +49,7 @@ LONGEST_MODULE = 450
 KERNELS = {
     "acausal/dynamics/closed_form.py",
     "acausal/kernels/crossing.py",
+    "acausal/kernels/quiet_instants.py",
     "acausal/reduction/elimination.py",
     "acausal/results/segments.py",
     "acausal/simulation/instants/transition.py",

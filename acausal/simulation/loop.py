@@ -132,7 +132,8 @@ class Loop(QuietRows):
     def _ends_before(self, t_end: float) -> bool:
         """Move on until an instant is pending; whether the end comes first."""
         state = self.state
-        if not (self.report and self.each) and self.repeat(t_end):
+        repeat = self.repeat_quietly if self.numerical else self.repeat
+        if not (self.report and self.each) and repeat(t_end):
             return True
         if state.pending is not None:
             return False

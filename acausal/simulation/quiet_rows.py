@@ -30,8 +30,8 @@ from .nonlinear.quiet_modes import (
     KnownOfMode,
     ModeToFollow,
     PassedSegment,
-    Position,
     QuietModes,
+    QuietPoint,
     begins_of,
     over_points,
     source_products,
@@ -60,10 +60,8 @@ class QuietRows(QuietInstants):
     _fruitless = _waits = 0
     """How often in a row the kernel has followed nothing, and for how many more instants it is not asked."""
 
-    def repeat(self, t_end: float) -> bool:
-        """Follow events that have been seen before; whether that has led to ``t_end``."""
-        if not self.numerical:
-            return super().repeat(t_end)
+    def repeat_quietly(self, t_end: float) -> bool:
+        """Follow quiet instants from the present point on; whether that has led to ``t_end``."""
         if self.state.pending is not None or not self.is_clear or not self._may_follow:
             return False
         if self._waits:
@@ -86,7 +84,7 @@ class QuietRows(QuietInstants):
         assert rows is not None
         self.mark()
         frame = np.concatenate([now.z, now.slopes, self.xi])
-        at = Position(
+        at = QuietPoint(
             number, now.t, now.timed_next, self.next_tick, frame, now.D, now.R, now.memory, now.ticks
         )
         constants = self.tangents.constants(self.present)
@@ -233,25 +231,23 @@ class QuietRows(QuietInstants):
             if self.integration.chooses:
                 self.integration.go_on_in(which)
                 self.integration.stiffness(which).take(known.stiff, known.near, known.quiet, known.implicit)
-        firsts = {which: known.first for which, known in learnt.items()}
-        self.state.firsts = tuple({**dict(self.state.firsts), **firsts}.items())
         np.maximum(self.integration.size, rows.size, out=self.integration.size)
         self.integration.begin()
-        self._arrive_behind(rows, segments[-1])
+        firsts = {which: known.first for which, known in learnt.items()}
+        self._arrive_behind(rows, segments[-1], {**dict(self.state.firsts), **firsts})
         if self.integration.chooses:
             self.integration.go_on_in(self.state.mode)
 
-    def _arrive_behind(self, rows: QuietModes, last: PassedSegment) -> None:
-        """Take the point to which a row has led, whose last segment rounds what is known of it."""
-        at, lin, state = rows.reached, self.linearisation, self.state
-        key = rows.modes[at.mode].key
-        state.error = self._rounded_behind(rows.modes[last.mode], last)
-        n = len(state.z)
+    def _arrive_behind(self, rows: QuietModes, last: PassedSegment, firsts: dict[Mode, float]) -> None:
+        """Take the point to which a row has led, whose last segment rounds what is known of it, and first steps of segments."""
+        at, lin = rows.reached, self.linearisation
+        key, n = rows.modes[at.mode].key, len(self.state.z)
         z, slopes, _ = np.split(at.frame, [n, 2 * n])
-        state.t, state.mode, state.forced, state.disabled = at.t, key.mode, key.forced, key.disabled
-        state.D, state.R, state.memory, state.ticks = at.D, at.R, at.memory, at.ticks
-        state.timed_next, state.late, state.shift = at.timed_next, 0.0, None
-        self.next_tick = at.next_tick
+        self.put_values(
+            at.next_tick, t=at.t, mode=key.mode, forced=key.forced, disabled=key.disabled, D=at.D, R=at.R, memory=at.memory,
+            ticks=at.ticks, timed_next=at.timed_next, error=self._rounded_behind(rows.modes[last.mode], last), late=0.0,
+            shift=None, firsts=tuple(firsts.items()),
+        )  # fmt: skip
         xi = self.sources.states(at.t, at.D, at.R)
         system = lin.tangents.known(key.mode)
         assert system is not None

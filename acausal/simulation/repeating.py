@@ -154,10 +154,15 @@ class Repeating(Run):
         self, data: ModeData, y: np.ndarray, signs: list[int] | None, next_tick: float, **state: Any
     ) -> None:
         """Take a point to which events have led, with the signs that are known there, and these values of the state."""
-        self.data, self.y, self.next_tick = data, y, next_tick
+        self.data, self.y = data, y
+        self.put_values(next_tick, **state)
+        self._signs = None if signs is None else (self.core, signs)
+
+    def put_values(self, next_tick: float, **state: Any) -> None:
+        """Take these values of the state, and the time of the next tick."""
+        self.next_tick = next_tick
         for name, value in state.items():
             setattr(self.state, name, value)
-        self._signs = None if signs is None else (self.core, signs)
 
     # -- what is learnt --------------------------------------------------------------------------------------------
 

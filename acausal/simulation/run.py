@@ -309,8 +309,7 @@ class Run:
         """Count a segment in the present mode; whether to look inside, as at the 1st, 4th, 16th, ... and much longer ones."""
         mode, longest = self.state.mode, self.looked.get(self.state.mode, 0.0)
         count = self.visits[mode] = self.visits.get(mode, 0) + 1
-        looks = is_power(count, ANEW) or self_check.EVERY_VISIT
-        if looks := looks or length > MUCH_LONGER * longest:
+        if looks := is_power(count, ANEW) or self_check.EVERY_VISIT or length > MUCH_LONGER * longest:
             self.looked[mode] = max(length, longest)
         return looks
 

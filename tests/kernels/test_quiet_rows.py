@@ -14,7 +14,6 @@ from acausal.components import rotational as ro
 from acausal.components.blocks import PWM
 from acausal.kernels import loading
 from acausal.simulation import repeating, self_check
-from acausal.simulation.quiet_instants import QuietInstants
 from acausal.simulation.quiet_rows import QuietRows
 from tests.kernels.test_steps import Converter
 
@@ -141,7 +140,7 @@ def followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def by_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on the kernel is not asked."""
-    monkeypatch.setattr(QuietRows, "repeat", QuietInstants.repeat)
+    monkeypatch.setattr(QuietRows, "repeat_quietly", lambda *_: False)
 
 
 @pytest.mark.sweep(every=2)

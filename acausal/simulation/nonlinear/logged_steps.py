@@ -41,7 +41,7 @@ class LoggedMode:
 
 
 @dataclass(slots=True, eq=False)
-class Rows:
+class LoggedSegment:
     """Rows of a log in which a segment stands: the point at its begin, then its steps."""
 
     log: StepLog
@@ -62,7 +62,7 @@ class Rows:
 class LoggedSteps(AcceptedSteps):
     """The steps of one segment."""
 
-    def __init__(self, mode: LoggedMode, rows: Rows) -> None:
+    def __init__(self, mode: LoggedMode, rows: LoggedSegment) -> None:
         log, begin, nx = rows.log, mode.place(rows.log, rows.first), mode.system.nx
         sources = mode.flow.start(begin.xi)
         motion = Motion(mode.system, sources, rows.constants, begin.y[:nx], begin.y[nx:], Work())
@@ -85,7 +85,7 @@ class LoggedSteps(AcceptedSteps):
 class LoggedMotion(SampledMotion):
     """What a record keeps of such a segment."""
 
-    def __init__(self, mode: LoggedMode, rows: Rows) -> None:
+    def __init__(self, mode: LoggedMode, rows: LoggedSegment) -> None:
         self._mode, self._rows = mode, rows
         super().__init__(partial(LoggedSteps, mode, rows), mode.selection, mode.tolerances, mode.hidden)
 

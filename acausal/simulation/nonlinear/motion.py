@@ -74,8 +74,7 @@ class Motion:
 
     def accept(self, place: Place) -> None:
         """Go on from a point."""
-        self.last = self.accepted = place
-        self.recent = []
+        self.last, self.accepted, self.recent = place, place, []
 
     def failed(self, failure: NewtonFailure) -> StepFailure:
         """Keep why a point was not found, and return what a solver is told."""

@@ -22,7 +22,7 @@ from ...results.record import StepColumns
 from ...values import frozen
 from ..seen_events import recorded_steps
 from ..seen_situations import SituationKey
-from .logged_steps import LoggedMode, LoggedMotion, Rows
+from .logged_steps import LoggedMode, LoggedMotion, LoggedSegment
 from .motion import Motion
 from .quiet_steps import QuietSteps
 
@@ -63,7 +63,7 @@ class KnownOfMode(NamedTuple):
     """Counts of `Stiffness`."""
 
 
-class Position(NamedTuple):
+class QuietPoint(NamedTuple):
     """A point between two instants."""
 
     mode: int
@@ -165,7 +165,7 @@ class QuietModes:
         return number
 
     def begin(
-        self, at: Position, t_end: float, together: float, size: np.ndarray, constants: np.ndarray,
+        self, at: QuietPoint, t_end: float, together: float, size: np.ndarray, constants: np.ndarray,
         known: Callable[[Mode], KnownOfMode], chooses: bool,
     ) -> None:  # fmt: skip
         """Begin at a point, with the largest magnitudes ``size`` (n,) so far, and the constants of the nonlinear rows there.
@@ -192,7 +192,7 @@ class QuietModes:
         assert self._bound is not None
         return self._bound.run()
 
-    def _bind(self, at: Position) -> None:
+    def _bind(self, at: QuietPoint) -> None:
         """Room for the modes as they are now."""
         if self._bound is not None:
             return
@@ -243,7 +243,7 @@ class QuietModes:
             number, first = int(log.situation[i]), int(log.flow[i])
             mode, start = self.modes[number], float(log.start[i])
             size, constants = log.y[i, : mode.logged.system.nx].copy(), self._constants_with(steps.D[held[i]])
-            rows = Rows(logs[number], first, behind[number] - 1, start, size, constants)
+            rows = LoggedSegment(logs[number], first, behind[number] - 1, start, size, constants)
             behind[number] = first
             motion = LoggedMotion(mode.logged, rows)
             found.append(PassedSegment(start, float(log.end[i]), number, motion, int(held[i])))
@@ -278,11 +278,11 @@ class QuietModes:
         return np.zeros(3), np.zeros(q.MODE_COUNTS, np.int64)
 
     @property
-    def reached(self) -> Position:
+    def reached(self) -> QuietPoint:
         """Where the last instant has led."""
         now = self._now
         t, _, timed_next, _, _, next_tick = now.numbers.tolist()
-        return Position(
+        return QuietPoint(
             int(now.flags[e.SITUATION]), t, timed_next, next_tick, now.y.copy(), *self._before, now.memory.copy(),
             tuple(now.ticks.tolist()),
         )  # fmt: skip
