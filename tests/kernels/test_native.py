@@ -27,8 +27,8 @@ from tests.results.models import Buck
 HERE = Path(identity.__file__).parent
 IN_DIALECT = (
     "constraints", "crossing", "discrete_part", "elimination", "events", "functions", "instants", "linear_systems",
-    "location", "motion", "newton", "programs", "segments", "signs", "situations", "stages", "step_doubts",
-    "step_forms", "step_points", "step_records", "steps",
+    "location", "motion", "newton", "programs", "quiet_instants", "segments", "signs", "situations", "stages",
+    "step_doubts", "step_forms", "step_points", "step_records", "steps",
 )  # fmt: skip
 
 
