@@ -44,10 +44,8 @@ from .self_check import SOLVED
 
 MOST_FRUITLESS = 6
 """After so many calls in vain waits grow no longer: two to this power, less two."""
-
-
 STEPS = 2048
-"""Of one mode that a row writes down."""
+"""Most steps of one mode that a row writes down."""
 
 
 class QuietRows(QuietInstants):

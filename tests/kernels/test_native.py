@@ -17,7 +17,7 @@ from acausal import Component, connect, simulate
 from acausal.components import electrical
 from acausal.dynamics.assembly import affine_flow
 from acausal.dynamics.scan import Floor, first_crossing
-from acausal.kernels import identity, loading
+from acausal.kernels import build, identity, loading
 from acausal.kernels.backend import _compiler
 from acausal.kernels.entries import ENTRIES
 from acausal.kernels.location import SMALLEST, spacing
@@ -45,6 +45,10 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> Any:
             return function()
 
     return run
+
+
+def test_what_one_process_compiles_are_kernels() -> None:
+    assert set(build.STEP_KERNELS) < set(ENTRIES)
 
 
 @pytest.mark.skipif(not _compiler(), reason="no compiler for this machine")
